@@ -1,4 +1,4 @@
-"""What one export menu offers, and the files it makes of it: the same for a visitor's click and for a command.
+"""The offer of one export menu and the files made from it, for a visitor's click and for a command.
 
 A command that wants files puts a `FigureCollector` into the session before it runs a page: the menus then hand
 over what they offer, where a visitor would see a button.
@@ -55,22 +55,22 @@ class LiveCanvas:
     def file(self, title: str, caption: str, moves: bool) -> LiveFile:
         """The file, with a film where it `moves`: what was too much to be sent, and is fetched, is brought along."""
 
-        def made() -> str:
+        def build_page() -> str:
             header, payload = unpack_blob(self.data)
             if address := header.get("address"):
-                found = find_offer(address[address.index(SENTENCE) :])
-                if found is None:
+                offered = find_offer(address[address.index(SENTENCE) :])
+                if offered is None:
                     raise Problem("What this picture shows is no longer in memory: open the page again.")
-                header, payload = header | {"address": ""}, found
+                header, payload = header | {"address": ""}, offered
             with use_language(self.language):
                 return canvas_page(self.component, pack_blob(header, payload), title, caption, self.link, moves=moves)
 
-        return LiveFile(_("Live HTML"), "-live", made)
+        return LiveFile(_("Live HTML"), "-live", build_page)
 
 
 @dataclass(frozen=True)
 class ExportOffer:
-    """The figure of one menu, with the numbers behind it: `show.under` says what each is."""
+    """A figure offered for saving, with the table of its numbers; `show.footer` describes the fields."""
 
     fig: Any  #: a chart or a SceneFigure, or what makes it
     name: str
@@ -80,13 +80,13 @@ class ExportOffer:
     live: Sequence[LiveFile] = ()
     canvas: LiveCanvas | None = None  #: what it is on the page
     canvases: Sequence[str] = ()  #: keys of those that show it, in order; after a blank, which picture of a canvas
-    called: str = ""  #: its title where nothing is said of it
-    words: str = ""  #: what the page says below it, as Markdown
+    fallback_title: str = ""  #: its title where nothing is said of it
+    sentence: str = ""  #: what the page says below it, as Markdown
     title: str = ""  #: once it is made: what its files say above it unless told otherwise
     credit: str = ""  #: once it is made: the line at their foot that says what made them, unless it is switched off
 
     @property
-    def drawn_by(self) -> Sequence[str]:
+    def canvas_keys(self) -> Sequence[str]:
         """Keys of the canvases whose pictures stand in its files; none where Python sends its parts, or a chart."""
         return [self.canvas.key] if self.canvas and isinstance(self.fig, SceneFigure) else self.canvases
 
@@ -95,35 +95,42 @@ class ExportOffer:
         """Of any name: letters, digits and hyphens."""
         return re.sub(r"[^\w-]+", "-", self.name, flags=re.UNICODE).strip("-")[:80] or "figure"
 
-    def made(self) -> "ExportOffer":
-        """The same with its figure and its table computed; the others below ask for this one.
+    def prepare(self) -> "ExportOffer":
+        """Compute figure and table, and settle title, caption and credit; the methods below need a prepared offer.
 
         Its title is the first sentence about it, and the caption all else; a picture may bring a title of its own.
         """
-        fig, table = (each() if callable(each) else each for each in (self.fig, self.table))
-        words, caption = strip_markdown(self.words), strip_markdown(self.caption or "")
-        drawn = isinstance(fig, SceneFigure)
-        own = fig.title if drawn else join_title(fig.layout.title.text)
-        title, rest = (own, "") if drawn and own else split_headline(words or caption)
-        if title != own:
-            rest = join_sentences(end_sentence(own) if own else "", rest)
-            caption = rest if words in ("", caption) else join_sentences(rest, caption)
-        return replace(self, fig=fig, table=table, caption=caption, title=title or own or self.called, credit=_credit())
+        fig, table = (source() if callable(source) else source for source in (self.fig, self.table))
+        sentence, caption = strip_markdown(self.sentence), strip_markdown(self.caption or "")
+        is_scene = isinstance(fig, SceneFigure)
+        figure_title = fig.title if is_scene else join_title(fig.layout.title.text)
+        title, rest = (figure_title, "") if is_scene and figure_title else split_headline(sentence or caption)
+        if title != figure_title:
+            rest = join_sentences(end_sentence(figure_title) if figure_title else "", rest)
+            caption = rest if sentence in ("", caption) else join_sentences(rest, caption)
+        return replace(
+            self,
+            fig=fig,
+            table=table,
+            caption=caption,
+            title=title or figure_title or self.fallback_title,
+            credit=_credit(),
+        )
 
-    def look(self, chosen: FileOptions) -> FileOptions:
-        """What is chosen, with what is the figure's own."""
-        own: dict[str, Any] = {"title": self.title, "caption": self.caption or "", "credit": self.credit}
-        return replace(chosen, **{name: said for name, said in own.items() if getattr(chosen, name) is None})
+    def file_options(self, chosen: FileOptions) -> FileOptions:
+        """The chosen options, with the figure's own title, caption and credit where they are None."""
+        defaults: dict[str, Any] = {"title": self.title, "caption": self.caption or "", "credit": self.credit}
+        return replace(chosen, **{name: default for name, default in defaults.items() if getattr(chosen, name) is None})
 
-    def pages(self, look: FileOptions) -> Sequence[LiveFile]:
+    def live_files(self, options: FileOptions) -> Sequence[LiveFile]:
         """Its live files, with what was chosen for them."""
         if self.canvas is not None:
             moves = isinstance(self.fig, SceneFigure) and self.fig.film is not None
-            return [self.canvas.file(look.title or "", look.caption or "", moves), *self.live]
+            return [self.canvas.file(options.title or "", options.caption or "", moves), *self.live]
         if self.live or isinstance(self.fig, SceneFigure):
             return self.live
-        ready = prepare_figure(self.fig, look.background, look.bar)
-        return [LiveFile(_("HTML, interactive"), "", lambda: standalone_html(ready, look.title, look.caption))]
+        ready = prepare_figure(self.fig, options.background, options.bar)
+        return [LiveFile(_("HTML, interactive"), "", lambda: standalone_html(ready, options.title, options.caption))]
 
 
 def _credit() -> str:
@@ -133,9 +140,9 @@ def _credit() -> str:
 
 @dataclass
 class FigureCollector:
-    """Takes down what a page offers, and makes the one figure that is wanted while the page runs."""
+    """Collects a page's offers and prepares the requested figure while the page runs."""
 
-    wanted: str | None  #: the name or the key of a figure; "": the one the page is about; None: none
+    requested: str | None  #: the name or the key of a figure; "": the one the page is about; None: none
     offers: list[ExportOffer] = field(default_factory=list)
     figure: ExportOffer | None = None  #: made
     warnings: Sequence[str] = ()  #: what the page would say to a visitor
@@ -143,9 +150,9 @@ class FigureCollector:
 
     def take(self, offer: ExportOffer) -> None:
         self.offers.append(offer)
-        fits = offer.key != OVERVIEW if self.wanted == "" else self.wanted in (offer.file_name, offer.key)
+        fits = offer.key != OVERVIEW if self.requested == "" else self.requested in (offer.file_name, offer.key)
         if self.figure is None and fits:
-            self.figure = offer.made()
+            self.figure = offer.prepare()
 
     @property
     def names(self) -> list[str]:
@@ -186,14 +193,14 @@ def to_csv(table: Table) -> str:
     units = {name: next((c.unit for c in cells if isinstance(c, Quantity)), "") for name, cells in columns.items()}
     header = [f"{name} ({unit})" if unit else name for name, unit in units.items()]
     out = io.StringIO()
-    csv.writer(out).writerows([header, *(map(_written, row) for row in zip(*columns.values(), strict=True))])
+    csv.writer(out).writerows([header, *(map(_csv_cell, row) for row in zip(*columns.values(), strict=True))])
     return out.getvalue()
 
 
-def _written(cell: Any) -> Any:
+def _csv_cell(cell: Any) -> Any:
     """A number as short as it can be read back, to 12 digits; a text so that no spreadsheet runs it."""
     if isinstance(cell, Quantity):
-        return _written(cell.number)
+        return _csv_cell(cell.number)
     if isinstance(cell, float | np.floating):
         with np.errstate(over="ignore"):
             short = np.float32(cell)

@@ -32,11 +32,11 @@ class GlossaryTerm:
     name: str
     text: str
     page: str
-    seen: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
-def _term(id: str, name: str, page: str, *, text: str, **seen: str) -> GlossaryTerm:
-    return GlossaryTerm(id, name, text, page, seen)
+def _term(id: str, name: str, page: str, *, text: str, **parameters: str) -> GlossaryTerm:
+    return GlossaryTerm(id, name, text, page, parameters)
 
 
 _ALL = (
@@ -223,7 +223,7 @@ def explain_term(term: GlossaryTerm) -> str:
     return _(term.text).format(**numbers())
 
 
-def words_menu(*ids: str) -> None:
+def terms_menu(*ids: str) -> None:
     """One menu of the words that a page speaks with, and of the letters in shapes, made and sent once it is open."""
     look: dict[str, Any] = {"icon": ":material/help:", "type": "tertiary", "width": "content"}
     box = st.popover(_("Words"), key="words", on_change="rerun", **look)
@@ -232,7 +232,7 @@ def words_menu(*ids: str) -> None:
             for id in ids:
                 st.markdown(f"**{_(TERMS[id].name)}**  \n{explain_term(TERMS[id])}")
                 if st.button(_("See it"), icon=":material/arrow_forward:", type="tertiary", key=f"see-{id}"):
-                    open_example(TERMS[id].page, TERMS[id].seen)
+                    open_example(TERMS[id].page, TERMS[id].parameters)
             st.markdown(letters_legend())
 
 
@@ -255,14 +255,14 @@ def letters_legend() -> str:
     return "\n".join([*(f"- **{letter}** {meaning}" for letter, meaning in meanings.items()), "", upright])
 
 
-def open_example(page: str, seen: Mapping[str, str]) -> None:
-    """Open the page where something can be seen, set as `seen` says so that it shows it."""
-    for choice, chosen in parse_choices(page, seen).items():
+def open_example(page: str, parameters: Mapping[str, str]) -> None:
+    """Open the page where something can be seen, set as `parameters` says so that it shows it."""
+    for choice, chosen in parse_choices(page, parameters).items():
         link_state.set_value(choice, chosen)
     st.switch_page(page_file(page))
 
 
-WORDS = 10  #: tokens of the small examples
+N_TOKENS = 10  #: tokens of the small examples
 CHOICES = 8  #: keys that share attention evenly
 WIDTH = 64  #: d_k of the example
 CONTEXT = 8192
@@ -276,7 +276,7 @@ def numbers() -> dict[str, float | int]:
     scores = torch.tensor([0.0, 1.0, 2.0], dtype=torch.float64)
     low, middle, high = scores.softmax(-1).tolist()
     even = float(entropy(torch.full((CHOICES,), 1 / CHOICES, dtype=torch.float64)))
-    of_formulas = {
+    formula_numbers = {
         "low": low,
         "middle": middle,
         "high": high,
@@ -287,11 +287,11 @@ def numbers() -> dict[str, float | int]:
         "bits": 1 / math.log(2),
         "width": WIDTH,
         "scale": WIDTH**-0.5,
-        "words": WORDS,
-        "pairs": WORDS * WORDS,
-        "causal_pairs": int(masks.causal(WORDS, WORDS).sum()),
+        "words": N_TOKENS,
+        "pairs": N_TOKENS * N_TOKENS,
+        "causal_pairs": int(masks.causal(N_TOKENS, N_TOKENS).sum()),
         "window": 4,
-        "window_pairs": int(masks.sliding_window(WORDS, WORDS, 4).sum()),
+        "window_pairs": int(masks.sliding_window(N_TOKENS, N_TOKENS, 4).sum()),
     }
     llama, small = Architecture.preset("llama-3.1-8b"), Architecture.preset("smollm2-135m")
     layer, latent = llama.layers[0], Architecture.preset("deepseek-v3").layers[0].compressed
@@ -301,7 +301,7 @@ def numbers() -> dict[str, float | int]:
         heads = (layer.n_heads, n_kv_heads, layer.d_head)
         return kv_bytes(HeadLayout(layer.d_model, *heads), CONTEXT, dtype="bfloat16") * len(llama.layers) / 2**30
 
-    return of_formulas | {
+    return formula_numbers | {
         "llama_layers": len(llama.layers),
         "llama_heads": layer.n_heads,
         "llama_kv_heads": layer.n_kv_heads,

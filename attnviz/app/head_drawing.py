@@ -1,4 +1,4 @@
-"""A head as several pages draw it and say it: its matrix, under a visitor's mask and scale; its names and numbers."""
+"""Draw and describe a head: its matrix under a visitor's mask and scale, its names and its numbers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,16 +21,16 @@ from attnviz.models.capture import MaskChoice, ScaleChoice
 
 def unedited_head(run: ModelRun, stack: Stack, layer: int, head: int, look: DisplayOptions = AS_IT_IS) -> Matrix:
     """A head as the model computes it, once for all visitors."""
-    return _attended(run, stack, layer, head, look)[0]
+    return _compute_head(run, stack, layer, head, look)[0]
 
 
-def _attended(run: ModelRun, stack: Stack, layer: int, head: int, look: DisplayOptions) -> tuple[Matrix, HeadData]:
+def _compute_head(run: ModelRun, stack: Stack, layer: int, head: int, look: DisplayOptions) -> tuple[Matrix, HeadData]:
     key = ("head", stack.id, layer, head, look)
     return model_cache.cached_result(run, key, lambda: head_matrix.attended_head(stack, layer, head, look))
 
 
 def edited_matrix(run: ModelRun, stack: Stack, layer: int, head: int, look: DisplayOptions, edit: HeadEdit) -> Matrix:
-    """The head on show: before, after, or what the change makes of it."""
+    """Weights of the displayed head: before the edit, after it, or their difference."""
     if edit.seen != "after":
         before = unedited_head(run, stack, layer, head, look)
     if edit.seen == "before":
@@ -40,7 +40,7 @@ def edited_matrix(run: ModelRun, stack: Stack, layer: int, head: int, look: Disp
 
 
 def mask_and_scale(stack: Stack, layer: int, edit: HeadEdit) -> tuple[MaskChoice, ScaleChoice]:
-    """What the head on show is computed with: the model's own before the change."""
+    """Mask and scale of the displayed head; "model" for both before the edit."""
     if edit.seen == "before":
         return "model", "model"
     chosen_layer = stack.layers[layer]
@@ -49,7 +49,7 @@ def mask_and_scale(stack: Stack, layer: int, edit: HeadEdit) -> tuple[MaskChoice
 
 def head_data(run: ModelRun, stack: Stack, layer: int, head: int, look: DisplayOptions, matrix: Matrix) -> HeadData:
     """What a head is drawn from: its scores; of a layer that gives only its weights, `matrix`."""
-    return _attended(run, stack, layer, head, look)[1] if stack.layers[layer].exact else matrix.data
+    return _compute_head(run, stack, layer, head, look)[1] if stack.layers[layer].exact else matrix.data
 
 
 def find_arrangement(stack: Stack, look: DisplayOptions, matrix: Matrix) -> Arrangement | None:
@@ -86,11 +86,11 @@ def describe_edit(edit: HeadEdit, stack: Stack, layer: int) -> tuple[str | None,
 
 
 def describe_mask_and_scale(
-    edit: HeadEdit, keys: Sequence[str], own: float, width: int
+    edit: HeadEdit, keys: Sequence[str], model_scale: float, width: int
 ) -> tuple[str | None, str | None, str]:
-    """The same of a head with these keys, which scales scores by `own` and whose queries are `width` wide."""
+    """The same of a head with these keys, which scales scores by `model_scale` and whose queries are `width` wide."""
     mask = None if edit.mask == "model" else _(MASKS[edit.mask][1]).format(tokens=edit.window)
-    scales = {"none": "1", "inverse": f"1/{width}", "factor": f"{Rounded(own):.4g} × {edit.factor:g}"}
+    scales = {"none": "1", "inverse": f"1/{width}", "factor": f"{Rounded(model_scale):.4g} × {edit.factor:g}"}
     more = []
     if edit.hidden:
         more.append(
@@ -105,10 +105,10 @@ def describe_mask_and_scale(
     return mask, scales.get(edit.scale), join_sentences(*more)
 
 
-def mask_and_scale_sentence(mask: str | None, scale: str | None, own: float) -> str:
+def mask_and_scale_sentence(mask: str | None, scale: str | None, model_scale: float) -> str:
     """A sentence on both, changed or not."""
     template = _("Mask: {mask}. Scores times {scale}.")
-    return template.format(mask=mask or _("the model's own"), scale=scale or f"{Rounded(own):.4g}")
+    return template.format(mask=mask or _("the model's own"), scale=scale or f"{Rounded(model_scale):.4g}")
 
 
 def draw(
@@ -121,44 +121,46 @@ def draw(
     row: int | None = None,
     chips: bool = True,
 ) -> None:
-    """Draw a head that no overview stands beside, and the menu that saves it.
+    """Draw one head without an overview, and its save menu.
 
     `keys` are those of the picture and of the line under it; `title` says in a word of its own whose head it is; `row`
     is the row that its sentence is about, the most telling one unless told.
     """
     layer, head = at
     matrix = unedited_head(run, run.stacks[0], layer, head)
-    told = matrix.telling_row if row is None else row
-    own = title or head_owner(run.name, layer, head)
+    sentence_row = matrix.telling_row if row is None else row
+    view_title = title or head_owner(run.name, layer, head)
     # beside something else there is room for one picture
-    view = HeadView(own, sentence=row_sentence(matrix, told), lines=False, chips=chips)
+    view = HeadView(view_title, sentence=row_sentence(matrix, sentence_row), lines=False, chips=chips)
     pins = head_view(keys[0], matrix.data, view, group=group)
     show.footer(
-        lambda: head_picture(matrix.data, view, pins, title or picture_title(matrix, told, own)),
+        lambda: head_picture(matrix.data, view, pins, title or picture_title(matrix, sentence_row, view_title)),
         name=f"head-{run.request.model}-layer{layer}-head{head}",
         key=keys[1],
         canvas=show.live_canvas(keys[0]),
-        caption=title or join_sentences(end_sentence(own), run.request.text),
+        caption=title or join_sentences(end_sentence(view_title), run.request.text),
         table=lambda: to_long_table(matrix),
     )
 
 
 def row_sentence(matrix: Matrix, row: int | None = None) -> RowSentence:
     """What the canvas says of a row below the picture, the most telling one unless told, in the visitor's language."""
-    one, two, three = (_(message.template) for message in head_matrix.SAID[matrix.meaning])
+    one_key, two_keys, three_keys = (_(message.template) for message in head_matrix.SAID[matrix.meaning])
     masked, none = (_(message.template) for message in (head_matrix.MASKED_ROW, head_matrix.FAINT_ROW))
     least = 1e-9 if matrix.meaning == "values" else 0.005
-    told = matrix.telling_row if row is None else row
-    return RowSentence((one, two, three, masked, none), told, (matrix.row_at, matrix.col_at), least)
+    sentence_row = matrix.telling_row if row is None else row
+    return RowSentence(
+        (one_key, two_keys, three_keys, masked, none), sentence_row, (matrix.row_at, matrix.col_at), least
+    )
 
 
-def picture_title(matrix: Matrix, row: int, whose: str) -> str:
+def picture_title(matrix: Matrix, row: int, owner: str) -> str:
     """The title of a picture of this head: what a row looks at most, and whose head it is."""
-    seen = np.where(matrix.hidden[row], 0.0, np.nan_to_num(matrix.values[row]))
-    if not seen.max() > 0:
-        return whose
-    names = {"token": matrix.row_name(row).strip(), "key": matrix.col_name(int(seen.argmax())).strip()}
-    return _("“{token}” looks at “{key}”: {whose}").format(whose=whose, **names)
+    visible_weights = np.where(matrix.hidden[row], 0.0, np.nan_to_num(matrix.values[row]))
+    if not visible_weights.max() > 0:
+        return owner
+    names = {"token": matrix.row_name(row).strip(), "key": matrix.col_name(int(visible_weights.argmax())).strip()}
+    return _("“{token}” looks at “{key}”: {whose}").format(whose=owner, **names)
 
 
 def head_owner(model: str, layer: int, head: int) -> str:

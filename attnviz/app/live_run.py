@@ -1,4 +1,4 @@
-"""A long computation drawn as it comes: a little of it in each run of the page, with a bar and a button to stop.
+"""Run a long computation a little in each run of the page, with a progress bar and a stop button.
 
 A computation belongs to the visitor's session until it is done; the finished result is shared by all. What it does in
 between waits for its turn each time, so that no other visitor's run waits for the whole of it. What is computed on
@@ -28,18 +28,18 @@ _SESSION = "_live_runs"
 
 
 @dataclass
-class _Begun:
+class _Computation:
     """A computation of `key` under way: what it yields next, and what it yielded last."""
 
     key: Hashable
-    coming: Iterator[Any]
+    results: Iterator[Any]
     newest: Any = None
     stopped: bool = False
 
 
 @dataclass(frozen=True)
 class LiveRun(Generic[R]):
-    """What has come so far, and whether more is to come in the next run of the page."""
+    """The newest result, and whether the next run of the page continues the computation."""
 
     result: R
     running: bool
@@ -57,7 +57,7 @@ def advance(
     key: Hashable,
     begin: Callable[[], Iterator[R]],
     done: Callable[[R], bool],
-    elsewhere: bool = False,
+    is_remote: bool = False,
 ) -> LiveRun[R]:
     """Go on with the computation of `key`, which replaces another one of the same section; a Problem passes through,
     and the next run of the page begins anew.
@@ -65,29 +65,29 @@ def advance(
     The first part of it is always waited for, so that there is something to draw. `remote_engine` where other processes
     compute it.
     """
-    said = st.container()  # loading and waiting are said in one place, so that the bar below stays where it is
+    notices = st.container()  # loading and waiting are said in one place, so that the bar below stays where it is
     result = finished_results().find((section, key))
     if result is not None:
         return LiveRun(result, False, False)
-    begun = _begun()
-    with said:
-        if section not in begun or begun[section].key != key:
-            begun[section] = _Begun(key, begin())
-    here = begun[section]
+    computations = _computations()
+    with notices:
+        if section not in computations or computations[section].key != key:
+            computations[section] = _Computation(key, begin())
+    here = computations[section]
     ends = time.monotonic() + (FIRST_AFTER if here.newest is None else AT_A_TIME)
     while here.newest is None or not (here.stopped or done(here.newest)):
         try:
-            with said, nullcontext() if elsewhere else model_cache.wait_for_step():
-                here.newest = next(here.coming)
+            with notices, nullcontext() if is_remote else model_cache.wait_for_step():
+                here.newest = next(here.results)
         except Exception:  # it yields no more after this, and would hold its section for ever
-            begun.pop(section, None)
+            computations.pop(section, None)
             raise
         # a command runs the page once, and wants what a visitor sees grow whole
         if time.monotonic() > ends and exports.GATHERING not in st.session_state:
             break
     if not done(here.newest):
         return LiveRun(here.newest, not here.stopped, here.stopped)
-    begun.pop(section, None)
+    computations.pop(section, None)
     return LiveRun(finished_results().get((section, key), lambda: here.newest), False, False)
 
 
@@ -96,8 +96,8 @@ def prepare(section: str, key: Hashable, begin: Callable[[], Iterator[Any]]) -> 
     coming, newest, more = begin(), None, True
     while more:
         with model_cache.wait_for_step():
-            part = next(coming, None)
-        newest, more = (newest, False) if part is None else (part, True)
+            result = next(coming, None)
+        newest, more = (newest, False) if result is None else (result, True)
     if newest is not None:
         finished_results().get((section, key), lambda: newest)
 
@@ -107,14 +107,14 @@ def draw_progress(section: str, live: LiveRun[Any], share: float, text: str) -> 
 
     Both ways it takes one place of the page, so that what is drawn below stays where it is when the bar goes.
     """
-    place = st.container()
+    container = st.container()
     if not live.running and not live.stopped:
         return
-    with place, st.container(horizontal=True, vertical_alignment="center", key=f"live-{section}"):
+    with container, st.container(horizontal=True, vertical_alignment="center", key=f"live-{section}"):
         stop, go_on = (_("Stop"), "stop", "stop"), (_("Go on"), "play_arrow", "go")
         label, icon, name = stop if live.running else go_on
         key = f"live_{name}_{section}"
-        st.button(label, icon=f":material/{icon}:", key=key, on_click=_set, args=(section, live.running))
+        st.button(label, icon=f":material/{icon}:", key=key, on_click=_set_stopped, args=(section, live.running))
         st.progress(min(1.0, share), text)
 
 
@@ -125,12 +125,12 @@ def rerun_if_running(live: LiveRun[Any]) -> None:
         st.rerun()
 
 
-def _set(section: str, stopped: bool) -> None:
+def _set_stopped(section: str, stopped: bool) -> None:
     """Stop or go on. A callback."""
-    if section in _begun():
-        _begun()[section].stopped = stopped
+    if section in _computations():
+        _computations()[section].stopped = stopped
 
 
-def _begun() -> dict[str, _Begun]:
+def _computations() -> dict[str, _Computation]:
     """What this visitor's session has under way, by its section."""
-    return cast(dict[str, _Begun], st.session_state.setdefault(_SESSION, {}))
+    return cast(dict[str, _Computation], st.session_state.setdefault(_SESSION, {}))

@@ -1,4 +1,4 @@
-"""What the app knows of a page before it is opened: the menu, its card, a link's preview, the scripts that it needs.
+"""What the app needs of a page before it is opened: menu entry, card, link preview, scripts.
 
 A page is a folder: `page_entry.py` holds its PAGE, `choices.py` declares what a visitor can choose, and a module with
 the name of the folder draws it with a function `page`. Whatever else lies in the folder is imported from there.

@@ -1,4 +1,4 @@
-"""How a page is put together: its first line, its sections, of which one is drawn, and what stands side by side."""
+"""Building blocks of a page: heading, sections (one is drawn), menus and columns."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -33,7 +33,7 @@ def draw_heading(page: Page, *, about: bool = True) -> None:
         if not presenting.is_presenting():
             with st.container(width="content", gap="small", **ends):
                 if page.terms:
-                    glossary_terms.words_menu(*page.terms)
+                    glossary_terms.terms_menu(*page.terms)
                 presenting.presentation_button()
                 share_menu()
             if about and page.about:
@@ -43,7 +43,7 @@ def draw_heading(page: Page, *, about: bool = True) -> None:
 def draw_sections(
     page: Page,
     choice: Choice[str],
-    all_of_them: Mapping[str, tuple[str, SectionPanel]],
+    sections: Mapping[str, tuple[str, SectionPanel]],
     label: str = "",
     walk: Callable[[Mapping[str, str]], presenting.Walk] | None = None,
 ) -> str | None:
@@ -54,10 +54,10 @@ def draw_sections(
     the page then tells.
     """
     draw_heading(page)
-    titles = {name: title for name, (title, _panel) in all_of_them.items()}
+    titles = {name: title for name, (title, _panel) in sections.items()}
     section = presenting.chosen_section(choice, titles, label or _("Section"), walk)
     with show_problems():
-        return all_of_them[section][1]()
+        return sections[section][1]()
     return None
 
 
@@ -77,8 +77,8 @@ def menu(
             yield
     finally:
         widgets.MENU.reset(before)
-    if inside.said:
-        st.caption(" · ".join(inside.said), width="content")
+    if inside.settings:
+        st.caption(" · ".join(inside.settings), width="content")
 
 
 def more_menu() -> AbstractContextManager[None]:
@@ -124,9 +124,9 @@ def paired_columns(name: str) -> DeltaGenerator:
 
 def main_picture() -> DeltaGenerator:
     """The place of a section's main picture. What it is made with is drawn after it, and so stands below it."""
-    place = st.container(key="main-picture")
-    place.empty()  # with something in it, it has its place before what is drawn into it is known
-    return place
+    container = st.container(key="main-picture")
+    container.empty()  # with something in it, it has its place before what is drawn into it is known
+    return container
 
 
 def draw_columns(

@@ -11,7 +11,7 @@ import streamlit as st
 
 from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.app.widget_values import set_when_complete
-from attnviz.app.workarounds.streamlit_adapter import is_streamlits
+from attnviz.app.workarounds.streamlit_adapter import is_streamlit_exception
 from attnviz.base.message import Message, Missing, Problem
 from attnviz.base.words import _, translate_message
 from attnviz.models.file_faults import first_line, is_out_of_memory
@@ -48,7 +48,7 @@ def show_problems() -> Iterator[None]:
     except Problem as problem:
         show_problem(problem)
     except Exception as defect:
-        if is_streamlits(defect):
+        if is_streamlit_exception(defect):
             raise  # Streamlit stops and reruns a script by raising exceptions of its own
         if is_out_of_memory(defect):
             log.warning("no memory was left for a panel")
@@ -75,7 +75,7 @@ def fragment(draw: Callable[P, None]) -> Callable[P, None]:
     """
 
     @wraps(draw)
-    def inside(*args: P.args, **kwargs: P.kwargs) -> None:
+    def draw_tracked(*args: P.args, **kwargs: P.kwargs) -> None:
         before = _INSIDE.set(True)
         try:
             with set_when_complete():
@@ -83,10 +83,10 @@ def fragment(draw: Callable[P, None]) -> Callable[P, None]:
         finally:
             _INSIDE.reset(before)
 
-    alone = st.fragment(inside)
+    draw_as_fragment = st.fragment(draw_tracked)
 
     @wraps(draw)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> None:
-        (inside if _INSIDE.get() else alone)(*args, **kwargs)
+    def draw_panel(*args: P.args, **kwargs: P.kwargs) -> None:
+        (draw_tracked if _INSIDE.get() else draw_as_fragment)(*args, **kwargs)
 
-    return drawn
+    return draw_panel

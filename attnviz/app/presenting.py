@@ -16,14 +16,14 @@ from attnviz.canvas.presenter import Walk, presenter_bar
 
 PAGE = PageChoices(EVERY_PAGE)
 #: students who copy the lecturer's address see the ordinary page
-PRESENT = PAGE.one_of("present", ("0", "1"), of_moment=True, label=N_("Present"))
+PRESENT = PAGE.one_of("present", ("0", "1"), is_momentary=True, label=N_("Present"))
 THEME = PAGE.one_of("theme", ("system", "light", "dark"), label=N_("Theme"))  #: for serve/before_streamlit.js
 FIGURE = PAGE.one_of(
     "figure", label=N_("Figure")
 )  #: the one figure that another page shows of this one: see share_menu
 
 KEY = "presenter"
-_DRAWN, _MOUNTED, _HEADING = "_presenting_drawn", "_presenter_mounted", "_presented_heading"
+_DRAWN_MODE, _MOUNTED, _HEADING = "_presenting_drawn", "_presenter_mounted", "_presented_heading"
 
 
 def figure_alone() -> str:
@@ -38,7 +38,7 @@ def is_presenting() -> bool:
 
 def begin_presenting() -> None:
     """Note the mode that the link asks for, before the page is drawn. `presenting.css` is how it looks."""
-    app_session()[_DRAWN], app_session()[_MOUNTED] = is_presenting(), False
+    app_session()[_DRAWN_MODE], app_session()[_MOUNTED] = is_presenting(), False
 
 
 def draw_presenter(walk: Walk) -> None:
@@ -51,7 +51,7 @@ def draw_presenter(walk: Walk) -> None:
         link_state.current_page(),
         on_mode=lambda present: link_state.set_and_push(PRESENT, "1" if present else "0"),
     )
-    if app_session().get(_DRAWN, is_presenting()) != is_presenting():
+    if app_session().get(_DRAWN_MODE, is_presenting()) != is_presenting():
         st.rerun(scope="app")  # a fragment ran alone, and the mode changes the whole page
 
 
@@ -96,8 +96,8 @@ def chosen_section(
     """
     if is_presenting():
         widgets.show_refusal(choice)
-        asked = link_state.value(choice)
-        section = asked if asked in titles else choice.default
+        chosen = link_state.value(choice)
+        section = chosen if chosen in titles else choice.default
     else:
         section = widgets.select_one(choice, label, titles, label_visibility="collapsed")
     draw_presenter(walk_choice(choice, titles) if walk is None else walk(titles))
@@ -108,11 +108,17 @@ def walk_choice(choice: Choice[str], titles: Mapping[str, str]) -> Walk:
     """A walk through the ids of a choice."""
     ids = list(titles)
 
-    def at() -> int:
-        asked = link_state.value(choice)
-        return ids.index(asked if asked in titles else choice.default)
+    def current_index() -> int:
+        chosen = link_state.value(choice)
+        return ids.index(chosen if chosen in titles else choice.default)
 
     def go(by: int) -> None:
-        link_state.set_and_push(choice, ids[min(max(at() + by, 0), len(ids) - 1)])
+        link_state.set_and_push(choice, ids[min(max(current_index() + by, 0), len(ids) - 1)])
 
-    return Walk(titles[ids[at()]], f"{at() + 1} / {len(ids)}", at() > 0, at() < len(ids) - 1, go)
+    return Walk(
+        titles[ids[current_index()]],
+        f"{current_index() + 1} / {len(ids)}",
+        current_index() > 0,
+        current_index() < len(ids) - 1,
+        go,
+    )

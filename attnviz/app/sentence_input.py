@@ -62,26 +62,26 @@ def ask_model(
     model: Choice[str],
     hub_id: Choice[str],
     states: Iterable[Availability],
-    other: str,
+    custom_id: str,
     *,
     usual: str | None = None,
     help: str | None = None,
 ) -> str:
     """Draw the choice among these models; the chosen one's id, or what is typed for another one, which may be nothing.
 
-    `other` is what the link holds where one is typed: of the hub, or in a folder of this machine.
+    `custom_id` is what the link holds where one is typed: of the hub, or in a folder of this machine.
     """
     download = _("{name} (download {size} MB)")
     options = {
-        each.entry.id: each.name
-        if each.on_this_machine
-        else download.format(name=each.entry.name, size=each.entry.download_mb)
-        for each in states
+        state.entry.id: state.name
+        if state.on_this_machine
+        else download.format(name=state.entry.name, size=state.entry.download_mb)
+        for state in states
     }
     if not current_settings().hosted:
-        options[other] = _("another model…")
+        options[custom_id] = _("another model…")
     name = widgets.select_one(model, _("Model"), options, usual=usual, style="select", help=help)
-    if name != other:
+    if name != custom_id:
         return name
     # the placeholder is an id and not translated
     return widgets.text_box(hub_id, _("Hub id or folder"), placeholder="owner/name").strip()

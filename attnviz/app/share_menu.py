@@ -24,7 +24,7 @@ from attnviz.canvas.shared.component import get_component
 from attnviz.models import settings
 
 _OPENED = "_view_opened"  #: id of the last file that was opened: a rerun must not open the same upload again
-_DRAWN = "_figures_drawn"  #: the keys of the figures that this run of the page has drawn
+_FIGURE_KEYS = "_figures_drawn"  #: the keys of the figures that this run of the page has drawn
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,80}")  #: of a figure, what a style sheet takes as it is
 _BACK = "embedded-figure-back"
 
@@ -38,14 +38,14 @@ def share_menu() -> None:
     box = st.popover(_("Share"), icon=":material/link:", type="tertiary", key="share", on_change="rerun")
     if box.open:
         with box:
-            _opened()
+            _draw_menu()
 
 
 @fragment
-def _opened() -> None:
-    address = link_state.view_address(without=(FIGURE,))
+def _draw_menu() -> None:
+    address = link_state.view_address(omitted=(FIGURE,))
     if address:
-        _addresses(address)
+        _draw_addresses(address)
     with show_problems():
         link_state.link_parameters(link_state.current_page(), strict=True)
     st.download_button(
@@ -66,10 +66,10 @@ def _opened() -> None:
             st.rerun(scope="app")
 
 
-def _addresses(address: str) -> None:
+def _draw_addresses(address: str) -> None:
     """The link and the code that embeds it, each with a button that copies it."""
     code = embed_code(address, _("Attention, shown with attnviz"))
-    _say_who_may_embed(address)
+    _draw_embedding_note(address)
     presented = f"{address}{'&' if '?' in address else '?'}{PRESENT.name}=1"
     copy_buttons(
         "copy-view",
@@ -86,7 +86,7 @@ def _addresses(address: str) -> None:
     st.code(code, language="html", wrap_lines=True)
 
 
-def _say_who_may_embed(address: str) -> None:
+def _draw_embedding_note(address: str) -> None:
     """Draw what the code needs, before it is copied."""
     limit = embedding_note(address, link_state.public_address() is not None)
     if limit is not None:
@@ -142,49 +142,49 @@ def figure_style(key: str) -> str:
     """
     if not _KEY.fullmatch(key):
         return ""
-    under = f".st-key-{key}-under"
-    kept = f":is({under}, .st-key-{_BACK}, [data-testid=stAlertContainer])"
-    drawing = f":has(+ [data-testid=stLayoutWrapper] > {under})"
+    footer = f".st-key-{key}-under"
+    visible = f":is({footer}, .st-key-{_BACK}, [data-testid=stAlertContainer])"
+    drawing = f":has(+ [data-testid=stLayoutWrapper] > {footer})"
     return f"""
 html[data-embedded]:root .stMainBlockContainer {{ padding: 0.75rem }}
 html:root :is([data-testid=stSidebar], [data-testid=stHeader], [data-testid=stExpandSidebarButton]) {{ display: none }}
 .stMainBlockContainer :is([data-testid=stElementContainer], [data-testid=stLayoutWrapper], [data-testid=stColumn])\
-:not(:has({kept})):not({kept} *):not({drawing}):not({drawing} *) {{ display: none }}
+:not(:has({visible})):not({visible} *):not({drawing}):not({drawing} *) {{ display: none }}
 """
 
 
 def begin_figures() -> None:
     """Before the page is drawn: no figure of it stands yet."""
-    app_session()[_DRAWN] = set()
+    app_session()[_FIGURE_KEYS] = set()
 
 
 def note_figure(key: str) -> None:
     """Note that the page has a figure of this key."""
-    app_session().setdefault(_DRAWN, set()).add(key)
+    app_session().setdefault(_FIGURE_KEYS, set()).add(key)
 
 
 def end_figures() -> None:
     """After the page is drawn: the way to the whole page, or a sentence if it has no such figure."""
-    key, drawn = figure_alone(), app_session()[_DRAWN]
+    key, figure_keys = figure_alone(), app_session()[_FIGURE_KEYS]
     if not key:
         return
     with st.container(key=_BACK):
-        if key not in drawn:
-            known = MessageList(sorted(drawn) or (Message("none"),))
+        if key not in figure_keys:
+            known = MessageList(sorted(figure_keys) or (Message("none"),))
             show_problem(
                 Problem("This page shows no figure called {figure}; just now it has: {known}.", figure=key, known=known)
             )
-        address = link_state.view_address(without=(FIGURE,))
+        address = link_state.view_address(omitted=(FIGURE,))
         if address:
             st.markdown(_("[Open in attnviz]({address})").format(address=address))
 
 
 def figure_code_button(key: str, title: str) -> None:
     """A button that copies the code which shows this one figure on another page."""
-    address = link_state.view_address(without=(FIGURE,))
+    address = link_state.view_address(omitted=(FIGURE,))
     if not address:
         return
-    _say_who_may_embed(address)
+    _draw_embedding_note(address)
     copy_buttons(
         f"{key}-embed",
         {"embed-figure": (_("Copy embed code of this figure"), embed_code(address, title, {FIGURE.name: key}))},

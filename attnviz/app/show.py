@@ -1,4 +1,4 @@
-"""What pages show: figures and tables, put in words and saved as SVG, PNG, HTML, CSV or Markdown; and programs."""
+"""Draw figures, tables and programs, with a sentence and a menu that saves SVG, PNG, HTML, CSV or Markdown."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -48,7 +48,7 @@ def figure(
     key: str,
     table: Table | Later | None = None,
     caption: str | None = None,
-    words: str | None = None,
+    sentence: str | None = None,
     on_pick: Callable[[int], None] | None = None,
 ) -> None:
     """Draw `fig`; under it one sentence (`words`, Markdown already made safe) and the menu that saves it.
@@ -58,49 +58,53 @@ def figure(
     `on_pick` hears which point was clicked, by the number that the figure gives it as `customdata`.
     """
     look: dict[str, Any] = {"key": key, "config": {"displayModeBar": False, "scrollZoom": False}}
-    look["alt"] = alternative_text(fig, words or caption)
-    if caption is None and words and "$" not in words:  # a formula's source is nothing for a picture
-        caption = words
+    look["alt"] = alternative_text(fig, sentence or caption)
+    if caption is None and sentence and "$" not in sentence:  # a formula's source is nothing for a picture
+        caption = sentence
     if on_pick is not None:
-        look |= {"on_select": partial(_picked, key, on_pick), "selection_mode": "points"}
+        look |= {"on_select": partial(_report_click, key, on_pick), "selection_mode": "points"}
     if not presenting.is_presenting():
-        st.plotly_chart(shared_results.with_room(fig), **look, **_room(fig))
-        footer(fig, name=name, key=key, table=table, caption=caption, words=words)
+        st.plotly_chart(shared_results.ensure_label_room(fig), **look, **_height_option(fig))
+        footer(fig, name=name, key=key, table=table, caption=caption, sentence=sentence)
         return
     with st.container(key=f"picture-of-{key}"):  # the style of the presentation mode makes it as high as the window
-        st.plotly_chart(shared_results.with_room(enlarge_for_room(fig)), height="stretch", **look)
-        if words:
-            st.markdown(words)
+        st.plotly_chart(shared_results.ensure_label_room(enlarge_for_room(fig)), height="stretch", **look)
+        if sentence:
+            st.markdown(sentence)
 
 
-def chart(fig: Figure, *, key: str, words: str | None = None, width: int | Literal["stretch"] = "stretch") -> None:
+def chart(fig: Figure, *, key: str, alt: str | None = None, width: int | Literal["stretch"] = "stretch") -> None:
     """Draw `fig` alone, without a sentence or a menu; `words` is what it is called for those who hear it."""
-    look: dict[str, Any] = {"config": {"displayModeBar": False}, "alt": alternative_text(fig, words), **_room(fig)}
-    st.plotly_chart(shared_results.with_room(fig), key=key, width=width, **look)
+    look: dict[str, Any] = {
+        "config": {"displayModeBar": False},
+        "alt": alternative_text(fig, alt),
+        **_height_option(fig),
+    }
+    st.plotly_chart(shared_results.ensure_label_room(fig), key=key, width=width, **look)
 
 
-def _room(fig: Figure) -> dict[str, Any]:
+def _height_option(fig: Figure) -> dict[str, Any]:
     """The height of a figure that has one, so that its place is kept before the browser can draw it."""
     height = fig.to_dict()["layout"].get("height")
     return {"height": int(height)} if height else {}
 
 
-def alternative_text(fig: Figure, words: str | None) -> str:
+def alternative_text(fig: Figure, markdown: str | None) -> str:
     """What a chart is called for those who do not see it: its title, and the sentence about it."""
     layout = fig.to_dict()["layout"]  # Plotly takes a millisecond to look into its own objects
     axes = (_title(layout.get(axis, {})) for axis in ("yaxis", "xaxis"))
-    name, sentence = _title(layout) or " / ".join(filter(None, axes)), strip_markdown(words or "")
+    name, sentence = _title(layout) or " / ".join(filter(None, axes)), strip_markdown(markdown or "")
     return _("{first}. {next}").format(first=name, next=sentence) if name and sentence else name or sentence
 
 
-def _title(part: Mapping[str, Any]) -> str:
-    return join_title(part.get("title", {}).get("text"))
+def _title(layout: Mapping[str, Any]) -> str:
+    return join_title(layout.get("title", {}).get("text"))
 
 
-def _picked(key: str, on_pick: Callable[[int], None]) -> None:
+def _report_click(key: str, on_pick: Callable[[int], None]) -> None:
     """Pass on the number of a clicked point. A callback; a click beside all points changes nothing."""
-    place = (key, "selection", "points", 0, "customdata")
-    number = last_sent(int, *place) if (first := last_sent(int, *place, 0)) is None else first
+    path = (key, "selection", "points", 0, "customdata")
+    number = last_sent(int, *path) if (first := last_sent(int, *path, 0)) is None else first
     if number is not None:
         on_pick(number)
 
@@ -117,7 +121,7 @@ def footer(
     key: str,
     table: Table | Later | None = None,
     caption: str | None = None,
-    words: str | None = None,
+    sentence: str | None = None,
     label: str | None = None,
     embeds: bool = True,
     canvas: LiveCanvas | None = None,
@@ -130,9 +134,9 @@ def footer(
     this line. The title of its files is the first sentence of `words`, else of `caption`, else the page's heading.
     """
     with caption_line(key):
-        if words:
-            st.markdown(words, width="stretch")
-        save_menu(fig, name, key, table, caption, label, (), embeds, words, canvas, canvases)
+        if sentence:
+            st.markdown(sentence, width="stretch")
+        save_menu(fig, name, key, table, caption, label, (), embeds, sentence, canvas, canvases)
 
 
 def live_canvas(key: str, linked: bool = True) -> LiveCanvas:
@@ -151,13 +155,13 @@ def save_menu(
     label: str | None = None,
     live: Sequence[LiveFile] = (),
     embeds: bool = False,
-    words: str | None = None,
+    sentence: str | None = None,
     canvas: LiveCanvas | None = None,
     canvases: Sequence[str] = (),
 ) -> None:
     """A small button that opens to everything a figure can be saved as; computed only when open."""
     offer = ExportOffer(
-        fig, name, key, table, caption, live, canvas, canvases, presenting.current_heading(), words or ""
+        fig, name, key, table, caption, live, canvas, canvases, presenting.current_heading(), sentence or ""
     )
     if collect_offer(offer):
         return
@@ -174,23 +178,23 @@ def save_menu(
     if not menu.open:
         return
     with menu:
-        made = offer.made()
-        _save_form(made)
+        prepared = offer.prepare()
+        _save_form(prepared)
         if embeds:
-            share_menu.figure_code_button(key, made.title or _("Attention, shown with attnviz"))
+            share_menu.figure_code_button(key, prepared.title or _("Attention, shown with attnviz"))
 
 
-def _save_form(made: ExportOffer) -> None:
+def _save_form(offer: ExportOffer) -> None:
     """The files: pictures are made in the browser of what is on show, live files and tables by Python."""
-    name, key, table = made.file_name, made.key, made.table
+    name, key, table = offer.file_name, offer.key, offer.table
     with st.container(key=f"{key}-files"):  # in which the browser hears what is pressed
-        _picture_buttons(f"{key}-save", f"{key}-files", made)
+        _picture_buttons(f"{key}-save", f"{key}-files", offer)
         with st.container(horizontal=True):
-            for number, one in enumerate(made.pages(_chosen_look(f"{key}-save", made))):
+            for number, live_file in enumerate(offer.live_files(_chosen_file_options(f"{key}-save", offer))):
                 st.download_button(
-                    one.label,
-                    data=one.page,
-                    file_name=f"{name}{one.suffix}.html",
+                    live_file.label,
+                    data=live_file.page,
+                    file_name=f"{name}{live_file.suffix}.html",
                     mime="text/html",
                     on_click="ignore",
                     key=f"{key}-html{number or ''}",
@@ -206,40 +210,43 @@ def _save_form(made: ExportOffer) -> None:
                 )
 
 
-def _picture_buttons(key: str, files: str, made: ExportOffer) -> None:
+def _picture_buttons(key: str, files: str, offer: ExportOffer) -> None:
     """Draw what saves a picture as SVG, PNG or film, in the browser, and what a visitor can choose for a file.
 
     `files` is the key of what holds these and the server's buttons: it is said of each file when it is asked for.
     """
-    fig, root = made.fig, app_root()
-    drawn = isinstance(fig, SceneFigure)
-    parts = fig.parts if drawn and not made.drawn_by else ()
+    fig, root = offer.fig, app_root()
+    is_scene = isinstance(fig, SceneFigure)
+    parts = fig.parts if is_scene and not offer.canvas_keys else ()
     film = {"menu": root + FILM_MENU, "video": root + VIDEO, "labels": canvas_wording.film_menu_text()}
-    payloads = [part.payload for part in parts]
+    payloads = [component.payload for component in parts]
     header = {
-        "canvases": list(made.drawn_by),
-        "parts": [{"header": part.header, "size": len(payload)} for part, payload in zip(parts, payloads, strict=True)],
-        "chart": None if drawn else _chart(fig),
-        "name": made.file_name,
-        "live": made.canvas is not None or not drawn,
-        "title": made.title,
-        "caption": made.caption or "",
-        "credit": made.credit,
+        "canvases": list(offer.canvas_keys),
+        "parts": [
+            {"header": component.header, "size": len(payload)}
+            for component, payload in zip(parts, payloads, strict=True)
+        ],
+        "chart": None if is_scene else _chart(fig),
+        "name": offer.file_name,
+        "live": offer.canvas is not None or not is_scene,
+        "title": offer.title,
+        "caption": offer.caption or "",
+        "credit": offer.credit,
         "files": files,
-        "words": _words_of_files(),
-        "film": film if drawn and fig.film is not None and made.drawn_by else None,
+        "words": _file_menu_text(),
+        "film": film if is_scene and fig.film is not None and offer.canvas_keys else None,
         "fonts": root + FONT_ROUTE,
         "plotly": root + PLOTLY_ROUTE,
     }
     get_component("save_picture")(key=key, data=pack_blob(header, b"".join(payloads)), on_look_change=lambda: None)
 
 
-def _chosen_look(key: str, made: ExportOffer) -> FileOptions:
+def _chosen_file_options(key: str, offer: ExportOffer) -> FileOptions:
     """What a visitor has chosen there; at first, what is proposed."""
-    told = last_report(key, "look")
-    background: Background = told["background"] if told.get("background") in get_args(Background) else "white"
-    said = {name: str(told[name]) for name in ("title", "caption", "credit") if name in told}
-    return made.look(FileOptions(background, bar=told.get("bar") is not False, **said))
+    report = last_report(key, "look")
+    background: Background = report["background"] if report.get("background") in get_args(Background) else "white"
+    texts = {name: str(report[name]) for name in ("title", "caption", "credit") if name in report}
+    return offer.file_options(FileOptions(background, bar=report.get("bar") is not False, **texts))
 
 
 def _chart(fig: Figure) -> dict[str, object]:
@@ -247,7 +254,7 @@ def _chart(fig: Figure) -> dict[str, object]:
     return {"data": data, "layouts": layouts, "colours": {"q": Q_BLUE, "k": K_VERMILION}}
 
 
-def _words_of_files() -> dict[str, str]:
+def _file_menu_text() -> dict[str, str]:
     """Names of the buttons and of what can be chosen; {names} are filled in by the browser."""
     return {
         "name": _("Save this picture"),
@@ -279,8 +286,8 @@ def _words_of_files() -> dict[str, str]:
 def formulas(*parts: str) -> None:
     """Draw `parts`, LaTeX each, side by side; on a phone each gets a line of its own."""
     with st.container(horizontal=True, horizontal_alignment="center", gap="medium"):
-        for part in parts:
-            st.latex(part, width="content")
+        for formula in parts:
+            st.latex(formula, width="content")
 
 
 def to_columns(rows: Sequence[dict[str, Any]]) -> ColumnTable:
@@ -288,7 +295,7 @@ def to_columns(rows: Sequence[dict[str, Any]]) -> ColumnTable:
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def as_arrow(table: ColumnTable) -> Any:
+def to_arrow(table: ColumnTable) -> Any:
     """The table as Streamlit sends it: by way of pandas that takes a millisecond or two, at every open.
 
     Columns of several kinds are left to Streamlit, which makes words of them.
@@ -298,7 +305,7 @@ def as_arrow(table: ColumnTable) -> Any:
     except pa.ArrowException:
         return table
     except OverflowError:  # a whole number of more than 64 bits, as FLOPs of the largest context are
-        return as_arrow({name: [float(n) if isinstance(n, int) else n for n in cells] for name, cells in table.items()})
+        return to_arrow({name: [float(n) if isinstance(n, int) else n for n in cells] for name, cells in table.items()})
 
 
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=[^\W\d])")
@@ -316,12 +323,12 @@ def draw_table(
 
     `height`: pixels, where many rows are scrolled in themselves.
     """
-    written = {name: [_written(cell, name == link) for cell in cells] for name, cells in table.items()}
+    written = {name: [_cell_markdown(cell, name == link) for cell in cells] for name, cells in table.items()}
     with st.container(key=key):  # a phone has room for some only to scroll: the style of their page says how wide
         st.table(pa.table(written), border="horizontal", hide_index=True, width=width, height=height)
 
 
-def _written(cell: Any, is_link: bool) -> str:
+def _cell_markdown(cell: Any, is_link: bool) -> str:
     """A cell as Markdown that shows it as it is: numbers as sentences write them, each in a line with its unit."""
     if cell is None:
         return ""
@@ -338,9 +345,11 @@ def table_with_downloads(table: ColumnTable, name: str, key: str, link: str = ""
     if wraps or max(map(len, table.values()), default=0) <= SHOWN_WHOLE:
         draw_table(table, key, link)
     else:
-        whole = [name for name, cells in table.items() if all(cell is None or isinstance(cell, int) for cell in cells)]
-        config = dict.fromkeys(whole, st.column_config.NumberColumn(format="localized"))
-        st.dataframe(as_arrow(table), hide_index=True, key=key, column_config=config)
+        integer_columns = [
+            name for name, cells in table.items() if all(cell is None or isinstance(cell, int) for cell in cells)
+        ]
+        config = dict.fromkeys(integer_columns, st.column_config.NumberColumn(format="localized"))
+        st.dataframe(to_arrow(table), hide_index=True, key=key, column_config=config)
     with st.container(horizontal=True):
         st.download_button(
             _("CSV"), lambda: to_csv(table), f"{name}.csv", "text/csv", on_click="ignore", key=f"{key}-csv"

@@ -29,15 +29,15 @@ def isolate_direction(text: str) -> str:
 
 def translate_markdown(message: Message) -> str:
     """A Message in the visitor's language, for Markdown; its values are shown as typed."""
-    return translate_message(message, _typed)
+    return translate_message(message, _escape_value)
 
 
 def translate_markdown_value(value: object) -> object:
     """A value of a Message as Markdown: a Message in it and a list of things are words too; a number stays itself."""
-    return translate_value(value, _typed)
+    return translate_value(value, _escape_value)
 
 
-def _typed(value: object) -> object:
+def _escape_value(value: object) -> object:
     return isolate_direction(escape_markdown(value)) if isinstance(value, str) else value
 
 
@@ -82,12 +82,12 @@ SHORT, LONG = 17, 110  #: columns: what is shorter only names something; what is
 def split_headline(text: str) -> tuple[str, str]:
     """The first sentence that tells something, without its full stop: a title; and what else is said."""
     parts = _ENDS.split(text)
-    at = next((i for i, part in enumerate(parts) if text_columns(part) >= SHORT), 0)
-    first, others = parts[at], [*parts[:at], *parts[at + 1 :]]
+    index = next((i for i, sentence in enumerate(parts) if text_columns(sentence) >= SHORT), 0)
+    first, others = parts[index], [*parts[:index], *parts[index + 1 :]]
     if text_columns(first) > LONG:
         short, _cut, more = first.replace("；", "; ").partition("; ")
         if short.count("(") == short.count(")"):
-            first, others = short, [*others[:at], more[:1].upper() + more[1:], *others[at:]]
+            first, others = short, [*others[:index], more[:1].upper() + more[1:], *others[index:]]
     return first.rstrip(".。"), join_sentences(*others)
 
 

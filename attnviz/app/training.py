@@ -1,4 +1,4 @@
-"""A training that is drawn as it runs: in its turn, with a bar and a button to stop; its end is kept for all visitors.
+"""Draw a training while it runs, with a progress bar and a stop button; its result is cached for all visitors.
 
 `name` begins the keys of its buttons and of what a visitor's session holds of it.
 """
@@ -21,7 +21,7 @@ PLAY = ":material/play_arrow:"
 
 
 class PartialResult(Protocol):
-    """What a training yields: how far it is, and what was measured."""
+    """A training's intermediate result: its progress and its measurements."""
 
     @property
     def config(self) -> Any: ...
@@ -34,22 +34,22 @@ class PartialResult(Protocol):
 R = TypeVar("R", bound=PartialResult)
 
 
-def so_far(name: str, config: Any) -> Any:
-    """What this visitor has of a training of this config, None for none."""
+def partial_result(name: str, config: Any) -> Any:
+    """This visitor's unfinished training of this config; None if there is none."""
     partial = st.session_state.get(f"{name}_partial")
     return partial if partial is not None and partial.config == config else None
 
 
-def begins(name: str, place: DeltaGenerator, again: bool) -> bool:
+def draw_train_button(name: str, slot: DeltaGenerator, again: bool) -> bool:
     """Draw the button that begins; whether it was pressed, or the one that stands where a training has failed."""
     label = _("Start again") if again else _("Train")
-    pressed = place.button(label, type="primary", icon=PLAY, key=f"{name}_train")
+    pressed = slot.button(label, type="primary", icon=PLAY, key=f"{name}_train")
     return pressed or bool(st.session_state.get(f"{name}_train_again", False))
 
 
-def watch_once_more(name: str, place: DeltaGenerator, config: Any) -> bool:
+def draw_watch_button(name: str, slot: DeltaGenerator, config: Any) -> bool:
     """Draw the button by which a training that is known is watched; whether it was pressed."""
-    pressed = place.button(_("Watch it train"), icon=PLAY, key=f"{name}_train_watched_button")
+    pressed = slot.button(_("Watch it train"), icon=PLAY, key=f"{name}_train_watched_button")
     if pressed:
         st.session_state[f"{name}_watched"] = config
     return pressed
@@ -63,7 +63,7 @@ def is_watched(name: str, config: Any) -> bool:
 def watch(
     name: str,
     config: Any,
-    kept: BoundedCache[R],
+    cache: BoundedCache[R],
     results: Callable[[], Generator[R]],
     draw: Callable[[R], None],
     places: tuple[DeltaGenerator, DeltaGenerator],
@@ -80,10 +80,10 @@ def watch(
             st.button(_("Stop"), icon=":material/stop:", key=f"{name}_stop")
             bar = st.progress(0.0, before)
         with TRAININGS.turn(lambda ahead: bar.progress(0.0, trainings_ahead(ahead))):
-            result = kept.find(config)  # by whoever was before in the line
+            result = cache.find(config)  # by whoever was before in the line
             if result is None or anew:
-                result = _drawn(name, results(), draw, bar, picture)
-                kept.get(config, lambda: result)
+                result = _draw_training(name, results(), draw, bar, picture)
+                cache.get(config, lambda: result)
     except Problem:  # as where too many wait
         if not anew:
             button.button(_("Start again"), type="primary", icon=PLAY, key=f"{name}_train_again")
@@ -94,14 +94,14 @@ def watch(
     return result
 
 
-def _drawn(
+def _draw_training(
     name: str, results: Generator[R], draw: Callable[[R], None], bar: DeltaGenerator, picture: DeltaGenerator
 ) -> R:
     last = 0.0
     with closing(results):
         for result in results:
             st.session_state[f"{name}_partial"] = result
-            bar.progress(result.done / max(1, result.config.steps), progress(result))
+            bar.progress(result.done / max(1, result.config.steps), describe_progress(result))
             if result.done and not result.complete and time.monotonic() - last > BETWEEN_PICTURES:
                 last = time.monotonic()
                 with picture.container():
@@ -109,11 +109,11 @@ def _drawn(
     return result
 
 
-def progress(result: PartialResult) -> str:
+def describe_progress(result: PartialResult) -> str:
     """How far a training is, in words."""
     return _("step {step} of {steps}").format(step=result.done, steps=result.config.steps)
 
 
-def stopped(result: PartialResult) -> None:
+def draw_stopped(result: PartialResult) -> None:
     """Draw where a training was stopped."""
     st.caption(_("Stopped at step {step} of {steps}.").format(step=result.done, steps=result.config.steps))

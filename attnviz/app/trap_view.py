@@ -28,15 +28,15 @@ LONG = 32  #: words; a trap's picture of a longer sentence gets a square-root co
 def ask_sentence(typed: Choice[str], luck: Choice[int]) -> tuple[tuple[str, ...], int]:
     """Draw a sentence and a seed in one row; its words, and the seed of their random vectors."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        words = split(widgets.text_box(typed, _("Your sentence")))
+        tokens = split(widgets.text_box(typed, _("Your sentence")))
         with page_parts.more_menu():
-            return words, widgets.number_box(luck, _("Vectors: random, seed"), step=1)
+            return tokens, widgets.number_box(luck, _("Vectors: random, seed"), step=1)
 
 
 @partial(shared, key=lambda trap, *sentence: (trap.id, *sentence))
-def cached_outcome(trap: Trap, words: tuple[str, ...], seed: int) -> Outcome:
+def cached_outcome(trap: Trap, tokens: tuple[str, ...], seed: int) -> Outcome:
     """What both pieces of code give in this sentence, computed once for all visitors."""
-    return trap.run(sentence(words, seed))
+    return trap.run(sentence(tokens, seed))
 
 
 def draw_imports(key: str) -> None:
@@ -49,10 +49,10 @@ def draw_imports(key: str) -> None:
 def choose(
     traps: Mapping[str, Trap],
     choice: Choice[str],
-    words: tuple[str, ...],
+    tokens: tuple[str, ...],
     seed: int,
     key: str,
-    place: DeltaGenerator | None = None,
+    container: DeltaGenerator | None = None,
 ) -> Trap:
     """Draw the choice of a trap and what it makes of the words; `key` begins the keys of the views.
 
@@ -64,7 +64,7 @@ def choose(
     picked, measured = st.columns([2, 3], gap="medium")
     with picked:
         trap = traps[widgets.select_one(choice, _("Trap"), titles, style="select")]
-    outcome = cached_outcome(trap, words, seed)
+    outcome = cached_outcome(trap, tokens, seed)
     with measured:
         largest = (
             _("none: the wrong code raises an error") if outcome.largest is None else f"{Rounded(outcome.largest):.3f}"
@@ -73,10 +73,10 @@ def choose(
             largest = _("no number: a weight is NaN")
         st.metric(_("Largest difference in any weight of your sentence"), largest)
     st.markdown(translate_markdown(trap.why))
-    with place or st.container():
-        _compared(trap, outcome, key)
+    with container or st.container():
+        _draw_comparison(trap, outcome, key)
     for fact in outcome.facts:
-        st.markdown("- " + _in_words(fact))
+        st.markdown("- " + _fact_sentence(fact))
     if outcome.table:
         heads, *rows = (
             [translate_message(cell) if isinstance(cell, Message) else cell for cell in row] for row in outcome.table
@@ -85,7 +85,7 @@ def choose(
     return trap
 
 
-def _compared(trap: Trap, outcome: Outcome, key: str) -> None:
+def _draw_comparison(trap: Trap, outcome: Outcome, key: str) -> None:
     """Both pieces of code beside each other, and what each gives or says."""
     codes: tuple[tuple[str, Literal["red", "green"], str, str], ...] = (
         (_("Wrong"), "red", "close", trap.wrong_code),
@@ -100,32 +100,36 @@ def _compared(trap: Trap, outcome: Outcome, key: str) -> None:
             st.caption(_("What PyTorch says about it, on your sentence"))
             st.code(f"RuntimeError: {outcome.error}", language=None, wrap_lines=True)
     page_parts.draw_columns(
-        lambda: _picture(outcome, outcome.wrong, _("What the wrong code gives"), f"{trap.id}-wrong", f"{key}-wrong"),
-        lambda: _picture(outcome, outcome.right, _("What the right code gives"), f"{trap.id}-right", f"{key}-right"),
+        lambda: _draw_picture(
+            outcome, outcome.wrong, _("What the wrong code gives"), f"{trap.id}-wrong", f"{key}-wrong"
+        ),
+        lambda: _draw_picture(
+            outcome, outcome.right, _("What the right code gives"), f"{trap.id}-right", f"{key}-right"
+        ),
     )
 
 
-def _picture(outcome: Outcome, drawn: HeadData | None, title: str, name: str, key: str) -> None:
+def _draw_picture(outcome: Outcome, head: HeadData | None, title: str, name: str, key: str) -> None:
     """What one piece of code gives; nothing where it raises."""
-    if drawn is None:
+    if head is None:
         return
-    rows, cols = drawn.tokens_q, drawn.tokens_q if drawn.tokens_k is None else drawn.tokens_k
+    rows, cols = head.tokens_q, head.tokens_q if head.tokens_k is None else head.tokens_k
     view = HeadView(title, compact=True, root=len(cols) > LONG)
-    pins = head_view(key, drawn, view, group=key.rpartition("-")[0])
+    pins = head_view(key, head, view, group=key.rpartition("-")[0])
     show.footer(
-        lambda: head_picture(drawn, view, pins, ""),
+        lambda: head_picture(head, view, pins, ""),
         name=f"trap-{name}",
         key=f"{key}-save",
         canvas=show.live_canvas(key),
         table=lambda: {
             **cell_columns(rows, cols),
-            "value": drawn.scores.ravel().tolist(),
+            "value": head.scores.ravel().tolist(),
         },
-        caption=_("{picture}: {fact}").format(picture=title, fact=_in_words(outcome.facts[0])),
+        caption=_("{picture}: {fact}").format(picture=title, fact=_fact_sentence(outcome.facts[0])),
     )
 
 
-def _in_words(fact: Message) -> str:
+def _fact_sentence(fact: Message) -> str:
     """A fact as a sentence; words of the visitor's sentence in it are quoted."""
     params = {
         name: quote_word(str(value)) if name == "word" else translate_markdown_value(value)

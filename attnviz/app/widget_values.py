@@ -1,4 +1,4 @@
-"""What a widget shows and what the browser sends of it, where the two are late for each other.
+"""Keep a widget's value and the browser's copy of it consistent when one of them arrives late.
 
 Two faults of Streamlit are mended here (seen in 1.67). With every gesture the browser sends the values of all widgets.
 When a canvas, a key or a link has just set one of them, a gesture made in the same moment still brings the value before
@@ -23,7 +23,7 @@ import streamlit as st
 from attnviz.app.links import link_state
 from attnviz.app.workarounds import streamlit_adapter
 
-_SHOWN = "_values_the_browser_may_show"
+_BROWSER_VALUES = "_values_the_browser_may_show"
 _RETURNED = "_values_from_a_session_before"
 _UNHEARD = "_values_the_browser_may_not_have_heard"
 _JUST_SET: ContextVar[list[str] | None] = ContextVar("keys that this run has set", default=None)
@@ -35,7 +35,7 @@ def set_before_drawn(key: str, value: Any, changed: Callable[[], None]) -> None:
 
     `changed` is the widget's callback.
     """
-    before, returned, unheard = map(streamlit_adapter.session_dict, (_SHOWN, _RETURNED, _UNHEARD))
+    before, returned, unheard = map(streamlit_adapter.session_dict, (_BROWSER_VALUES, _RETURNED, _UNHEARD))
     if key in returned:  # until `apply_returned_values` has seen it, the browser's stays
         returned[key] = value, changed
         return
@@ -51,7 +51,7 @@ def set_before_drawn(key: str, value: Any, changed: Callable[[], None]) -> None:
         unheard[key] = None
 
 
-def held(key: str, value: Any, keep: Callable[[Any], None]) -> dict[str, Any]:
+def bind_widget(key: str, value: Any, keep: Callable[[Any], None]) -> dict[str, Any]:
     """Set the value of a widget that no declared choice draws; its key and its callback, as the widget takes them.
 
     `keep` is called with what the visitor changes it to.
@@ -90,8 +90,8 @@ def note_returned_widgets() -> None:
 def apply_returned_values() -> None:
     """After the page is drawn: have what differs from the link changed, as if it were changed now, and run again."""
     returned = streamlit_adapter.session_dict(_RETURNED)
-    drawn = {key: held for key, held in returned.items() if held is not None}
-    changes = [changed for key, (value, changed) in drawn.items() if st.session_state.get(key, value) != value]
+    pending = {key: binding for key, binding in returned.items() if binding is not None}
+    changes = [changed for key, (value, changed) in pending.items() if st.session_state.get(key, value) != value]
     for changed in changes:
         changed()
     returned.clear()  # last: a newer gesture may end this run at any look into the session
@@ -105,6 +105,6 @@ def is_late(key: str) -> bool:
     A gesture is one change: what comes back beside another is no gesture, and neither is what comes from a browser
     whose address does not hold yet what was written into it.
     """
-    if st.session_state[key] not in streamlit_adapter.session_dict(_SHOWN).get(key, []):
+    if st.session_state[key] not in streamlit_adapter.session_dict(_BROWSER_VALUES).get(key, []):
         return False
     return not link_state.is_written() or streamlit_adapter.count_changed_widgets() > 1

@@ -29,10 +29,10 @@ _SPOKEN = "_language_of_select_boxes"
 
 @dataclass(frozen=True)
 class Menu:
-    """What controls know of their menu: closed, it draws none of them."""
+    """State of the menu around controls; a closed menu draws none of them."""
 
     is_open: bool
-    said: list[str] = field(default_factory=list)  #: in words, what is set in it and is not usual
+    settings: list[str] = field(default_factory=list)  #: in words, what is set in it and is not usual
 
 
 MENU: ContextVar[Menu | None] = ContextVar("the menu that controls are in", default=None)
@@ -60,16 +60,16 @@ def select_one(
     elif chosen not in options:
         link_state.refuse(choice, chosen, options[first])
         chosen = first
-    if _in_closed_menu(choice, label, options[chosen], chosen != first):
+    if _is_in_closed_menu(choice, label, options[chosen], chosen != first):
         return chosen
     ids = list(options)
-    common = _begin(choice, chosen, first) | looks | {"format_func": options.__getitem__}
+    common = _widget_arguments(choice, chosen, first) | looks | {"format_func": options.__getitem__}
     if style == "segmented":
         picked = st.segmented_control(label, ids, required=True, **common)
     elif style == "radio":
         picked = st.radio(label, ids, horizontal=True, **common)
     else:
-        _show_in_this_language(choice)
+        _refresh_language(choice)
         picked = st.selectbox(label, ids, **common)
     return str(picked) if picked in options else first
 
@@ -88,7 +88,7 @@ def select_several(
     Enter takes the first that begins as typed, which is the one that was typed whole, as head 1.3: Streamlit would take
     all that hold these letters somewhere.
     """
-    common = _begin(choice, list(selected_options(choice, options, usual))) | {
+    common = _widget_arguments(choice, list(selected_options(choice, options, usual))) | {
         "filter_mode": "prefix",
         "select_all": False,
     }
@@ -98,14 +98,14 @@ def select_several(
 
 def selected_options(choice: Choice[Any], options: Collection[Id], usual: Sequence[Id] = ()) -> tuple[Id, ...]:
     """The chosen ones of `options`, in their order. Ids that do not exist are left out, and the visitor is told."""
-    asked = link_state.value(choice)
-    if not asked:
+    requested = link_state.value(choice)
+    if not requested:
         return tuple(usual)
-    lost = [each for each in asked if each not in options]
-    kept = tuple(each for each in options if each in asked)
+    lost = [id for id in requested if id not in options]
+    selected = tuple(id for id in options if id in requested)
     if lost:
-        link_state.omit_items(choice, kept or choice.default, lost)
-    return kept or tuple(usual)
+        link_state.omit_items(choice, selected or choice.default, lost)
+    return selected or tuple(usual)
 
 
 def number_box(
@@ -121,13 +121,13 @@ def number_box(
 
     A number above it stays in the link, for a page that has as many; here the largest is shown, and a line says so.
     """
-    low, top = _range(choice, high)
+    low, top = _bounds(choice, high)
     show_too_high(choice, top)
-    shown = min(max(link_state.value(choice), low), top)
-    if _in_closed_menu(choice, label, f"{shown:,.9g}", shown != choice.default):
-        return shown
+    number = min(max(link_state.value(choice), low), top)
+    if _is_in_closed_menu(choice, label, f"{number:,.9g}", number != choice.default):
+        return number
     form = "%d" if choice.kind == "whole" else "%g"
-    common = _begin(choice, shown) | {"step": step, "format": form, "help": help, "width": width}
+    common = _widget_arguments(choice, number) | {"step": step, "format": form, "help": help, "width": width}
     picked = st.number_input(label, min_value=low, max_value=top, **common)
     return choice.default if picked is None else picked
 
@@ -143,13 +143,13 @@ def slider(
     width: Width = "stretch",
 ) -> Any:
     """A slider for a number. `usual` is its value while nothing is chosen, for a choice whose default is None."""
-    low, top = _range(choice, high)
-    asked = link_state.value(choice)
+    low, top = _bounds(choice, high)
+    requested = link_state.value(choice)
     show_too_high(choice, top)
-    shown = min(max(usual if asked is None else asked, low), top)
-    if _in_closed_menu(choice, label, f"{shown:,.9g}", shown != (choice.default if usual is None else usual)):
-        return shown
-    return st.slider(label, low, top, step=step, help=help, width=width, **_begin(choice, shown, usual))
+    number = min(max(usual if requested is None else requested, low), top)
+    if _is_in_closed_menu(choice, label, f"{number:,.9g}", number != (choice.default if usual is None else usual)):
+        return number
+    return st.slider(label, low, top, step=step, help=help, width=width, **_widget_arguments(choice, number, usual))
 
 
 def toggle(choice: Choice[Any], label: str, *, usual: bool | None = None, help: str | None = None) -> bool:
@@ -157,11 +157,11 @@ def toggle(choice: Choice[Any], label: str, *, usual: bool | None = None, help: 
 
     `help` stands below it: Streamlit's own mark lies in the label, where a click on it turns the switch.
     """
-    asked = link_state.value(choice)
-    shown = bool(usual if asked is None else asked)
-    if _in_closed_menu(choice, label, _("on") if shown else _("off"), shown != bool(choice.default or usual)):
-        return shown
-    chosen = bool(st.toggle(label, **_begin(choice, shown, usual)))
+    requested = link_state.value(choice)
+    is_on = bool(usual if requested is None else requested)
+    if _is_in_closed_menu(choice, label, _("on") if is_on else _("off"), is_on != bool(choice.default or usual)):
+        return is_on
+    chosen = bool(st.toggle(label, **_widget_arguments(choice, is_on, usual)))
     if help:
         st.caption(help)
     return chosen
@@ -179,8 +179,8 @@ def text_box(
     **looks: Any,
 ) -> str:
     """One line of text, or several where the box has a `height`; `looks`: a width, a label hidden."""
-    asked = link_state.value(choice)
-    common = _begin(choice, usual if usual is not None and asked == choice.default else asked, usual)
+    requested = link_state.value(choice)
+    common = _widget_arguments(choice, usual if usual is not None and requested == choice.default else requested, usual)
     common |= {"help": help, "placeholder": placeholder, **looks}
     if height is not None:
         return st.text_area(label, height=height, **common) or ""
@@ -189,8 +189,8 @@ def text_box(
 
 def expander(choice: Choice[bool], title: str, *, icon: str | None = None) -> Any:
     """A box that unfolds. Its `.open` is True while it is open, so that its contents need not be computed before."""
-    set_before_drawn(choice.name, link_state.value(choice), partial(_changed, choice))
-    return st.expander(title, icon=icon, key=choice.name, on_change=_changed, args=(choice,))
+    set_before_drawn(choice.name, link_state.value(choice), partial(_write_change, choice))
+    return st.expander(title, icon=icon, key=choice.name, on_change=_write_change, args=(choice,))
 
 
 def show_refusal(choice: Choice[Any]) -> None:
@@ -213,19 +213,19 @@ def limit_choice(choice: Choice[Any], last: int, usual: int | None = None) -> in
     `usual` is the number while nothing is chosen, for a choice whose default is None.
     """
     show_too_high(choice, last)
-    asked = link_state.value(choice)
-    return min(asked if usual is None or asked is not None else usual, last)
+    requested = link_state.value(choice)
+    return min(requested if usual is None or requested is not None else usual, last)
 
 
 def show_too_high(choice: Choice[Any], top: float) -> None:
     """Say in a line that the link asks for more than there is here, where `top` is the most and is shown."""
-    asked = link_state.value(choice)
-    if asked is not None and asked > top and asked != choice.default:
+    requested = link_state.value(choice)
+    if requested is not None and requested > top and requested != choice.default:
         show_substitute(
             choice,
             Message(
                 "The link asks for “{name}” = “{asked}”; here it goes up to {top}, which is shown instead.",
-                {"name": choice.label, "asked": f"{asked:,.9g}", "top": f"{top:,.9g}"},
+                {"name": choice.label, "asked": f"{requested:,.9g}", "top": f"{top:,.9g}"},
             ),
         )
 
@@ -236,15 +236,15 @@ def show_substitute(choice: Choice[Any], message: Message) -> None:
     st.caption(translate_markdown(message))
 
 
-def _show_in_this_language(choice: Choice[str]) -> None:
+def _refresh_language(choice: Choice[str]) -> None:
     """Set a box that unfolds once more after the language has changed: it keeps the words of what it last showed."""
-    held = streamlit_adapter.session_dict(_SPOKEN)
-    if held.get(choice.name, selected_language()) != selected_language():
+    languages = streamlit_adapter.session_dict(_SPOKEN)
+    if languages.get(choice.name, selected_language()) != selected_language():
         st.session_state[choice.name] = st.session_state[choice.name]
-    held[choice.name] = selected_language()
+    languages[choice.name] = selected_language()
 
 
-def _changed(choice: Choice[Any], usual: Any = None) -> None:
+def _write_change(choice: Choice[Any], usual: Any = None) -> None:
     """Write what the visitor changed into the session and the link. A callback."""
     if is_late(choice.name):
         return
@@ -255,7 +255,7 @@ def _changed(choice: Choice[Any], usual: Any = None) -> None:
     link_state.set_and_push(choice, choice.default if nothing else picked)
 
 
-def _in_closed_menu(choice: Choice[Any], label: str, words: str, unusual: bool) -> bool:
+def _is_in_closed_menu(choice: Choice[Any], label: str, value_text: str, unusual: bool) -> bool:
     """Whether a control is of a menu that is closed; why the link's value is not used is said in its place.
 
     What is set in a menu, open or not, is noted for the line beside it.
@@ -264,19 +264,21 @@ def _in_closed_menu(choice: Choice[Any], label: str, words: str, unusual: bool) 
     if menu is None:
         return False
     if unusual:
-        menu.said.append(_("{choice}: {value}").format(choice=escape_markdown(label), value=escape_markdown(words)))
+        menu.settings.append(
+            _("{choice}: {value}").format(choice=escape_markdown(label), value=escape_markdown(value_text))
+        )
     if not menu.is_open:
         show_refusal(choice)
     return not menu.is_open
 
 
-def _begin(choice: Choice[Any], shown: Any, usual: Any = None) -> dict[str, Any]:
+def _widget_arguments(choice: Choice[Any], value: Any, usual: Any = None) -> dict[str, Any]:
     """Set a widget's value, say above it why the link's is not used, and return what every widget is given."""
     show_refusal(choice)
-    set_before_drawn(choice.name, shown, partial(_changed, choice, usual))
-    return {"key": choice.name, "on_change": _changed, "args": (choice, usual)}
+    set_before_drawn(choice.name, value, partial(_write_change, choice, usual))
+    return {"key": choice.name, "on_change": _write_change, "args": (choice, usual)}
 
 
-def _range(choice: Choice[Any], high: Any) -> tuple[Any, Any]:
+def _bounds(choice: Choice[Any], high: Any) -> tuple[Any, Any]:
     kind = float if choice.kind == "real" else int
     return kind(choice.low), kind(choice.high if high is None else min(high, choice.high))

@@ -39,14 +39,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # where the locale lacks a letter, the rest of the line is printed
     try:
-        given = parse_language(sys.argv[1:] if arguments is None else arguments)
+        command_arguments = parse_language(sys.argv[1:] if arguments is None else arguments)
     except Problem as problem:
         print(f"attnviz: {translate_message(problem.message)}", file=sys.stderr)
         return WRONG_CALL
     parser, parts = _parser()
-    if not given or given[0] not in (*parts, "-h", "--help", "--version"):
-        given = ["serve", *given]
-    chosen, others = parser.parse_known_args(given)
+    if not command_arguments or command_arguments[0] not in (*parts, "-h", "--help", "--version"):
+        command_arguments = ["serve", *command_arguments]
+    chosen, others = parser.parse_known_args(command_arguments)
     if others and chosen.command != "serve":
         parts[chosen.command].error(_("unknown: {options}").format(options=" ".join(others)))
     try:
@@ -169,15 +169,15 @@ def parse_language(arguments: Sequence[str]) -> list[str]:
     vars(argparse)["_"] = _  # its own words are looked up when they are said
     parser = argparse.ArgumentParser(prog="attnviz", add_help=False, allow_abbrev=False)
     parser.add_argument("--lang", metavar="ID")  # wherever it stands
-    found, others = parser.parse_known_args(arguments)
-    if found.lang is not None:
-        require_languages(found.lang)
-        set_usual_language(found.lang)
+    options, others = parser.parse_known_args(arguments)
+    if options.lang is not None:
+        require_languages(options.lang)
+        set_usual_language(options.lang)
     return others
 
 
 def environment_language(environment: Mapping[str, str]) -> str | None:
     """The language that the environment asks for; None where it asks for none that is here."""
-    asked = next((environment[name] for name in VARIABLES if environment.get(name)), "")
-    language = supported_language(asked.split(":")[0])
+    requested = next((environment[name] for name in VARIABLES if environment.get(name)), "")
+    language = supported_language(requested.split(":")[0])
     return language if language != supported_language(None) else None

@@ -28,7 +28,7 @@ EXAMPLES = N_("""examples:
 
 
 def add_to(commands: Any) -> argparse.ArgumentParser:
-    """Its options."""
+    """Add the parser of `attnviz figure`."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "figure",
         help=_("save the figures that links of the app show, as SVG, PNG, GIF, WebP, live HTML or CSV"),
@@ -57,8 +57,8 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     parser.add_argument("--no-colour-bar", action="store_true", help=_("without the colour bar"))
     parser.add_argument("--scale", type=float, default=2.0, metavar="N", help=_("pixels of a PNG per pixel: 2"))
     parser.add_argument("--square", action="store_true", help=_("a film of 1080 x 1080 pixels, not of 1280 x 720"))
-    part = _("of a film only what lies between: 0 is its beginning, 1 its end")
-    parser.add_argument("--part", type=float, nargs=2, default=(0.0, 1.0), metavar=("FROM", "TO"), help=part)
+    part_help = _("of a film only what lies between: 0 is its beginning, 1 its end")
+    parser.add_argument("--part", type=float, nargs=2, default=(0.0, 1.0), metavar=("FROM", "TO"), help=part_help)
     parser.add_argument("--all-heads", action="store_true", help=_("in HTML every head, not only the one on show"))
     parser.add_argument(
         "--lenient",
@@ -99,24 +99,24 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
         all_heads=chosen.all_heads,
     )
     # all of them before the first is written: one that cannot be had leaves none
-    made: list[tuple[str, Path, bytes]] = []
+    files: list[tuple[str, Path, bytes]] = []
     for number, link in enumerate(links, 1):
-        answer = run_page(link, chosen.figure if chosen.output else None)
-        for sentence in dict.fromkeys([*answer.refused, *answer.warnings]):
+        collector = run_page(link, chosen.figure if chosen.output else None)
+        for sentence in dict.fromkeys([*collector.refused, *collector.warnings]):
             print(sentence, file=sys.stderr)
-        if answer.refused and not chosen.lenient:
+        if collector.refused and not chosen.lenient:
             print(_("Nothing is written: with --lenient, what the page shows instead is."), file=sys.stderr)
             return 2
         if not chosen.output:
-            print("\n".join(answer.names) or _("This link shows no figure."))
-            if not answer.names:
+            print("\n".join(collector.names) or _("This link shows no figure."))
+            if not collector.names:
                 return 1
             continue
-        figure = _wanted(answer, chosen.figure)
+        figure = _select_figure(collector, chosen.figure)
         for file in chosen.output:
             path = file if len(links) == 1 else file.with_stem(f"{file.stem}-{number}")
-            made.append((figure.file_name, path, figure_file(figure, _kind(file), looks)))
-    for name, file, content in made:
+            files.append((figure.file_name, path, figure_file(figure, _kind(file), looks)))
+    for name, file, content in files:
         file.write_bytes(content)
         print(_("{figure} is in {file}").format(figure=name, file=file), file=sys.stderr)
     return 0
@@ -139,7 +139,7 @@ def _kind(file: Path) -> str:
     return file.suffix.lower().removeprefix(".")
 
 
-def _wanted(answer: FigureCollector, name: str) -> Any:
+def _select_figure(answer: FigureCollector, name: str) -> Any:
     if answer.figure is not None:
         return answer.figure
     if not answer.names:

@@ -29,7 +29,7 @@ patterns: previous_token, next_token, same_token, first_token, duplicate_token, 
 
 
 def add_to(commands: Any) -> argparse.ArgumentParser:
-    """Its options."""
+    """Add the parser of `attnviz heads`."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "heads",
         help=_("which heads do what over a text, or what each costs"),
@@ -74,7 +74,7 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
         table = find_heads(loaded, lines, tuple(chosen.patterns), progress=show)
     if on_terminal:
         print(file=sys.stderr)
-    _print(table, chosen.top)
+    _print_top(table, chosen.top)
     if chosen.output is not None:
         with chosen.output.open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS)
@@ -83,10 +83,10 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     return 0 if table.complete else 130
 
 
-def _print(table: HeadTable, n: int) -> None:
+def _print_top(table: HeadTable, n: int) -> None:
     what = _("nats") if table.signed else _("share")
     print(_("pattern").ljust(18), _("layer"), _("head"), what.rjust(9), _("± error"), _("in lines"), sep="  ")
-    for each in table.top(n):
-        name, place = each.pattern.ljust(18), f"{each.layer:>5}  {each.head:>4}"
-        error = " " * 7 if math.isnan(each.stderr) else f"{each.stderr:>7.4f}"  # a single line has none
-        print(f"{name}  {place}  {each.mean:>9.4f}  {error}  {each.sentences:>8}")
+    for row in table.top(n):
+        name, position = row.pattern.ljust(18), f"{row.layer:>5}  {row.head:>4}"
+        error = " " * 7 if math.isnan(row.stderr) else f"{row.stderr:>7.4f}"  # a single line has none
+        print(f"{name}  {position}  {row.mean:>9.4f}  {error}  {row.sentences:>8}")

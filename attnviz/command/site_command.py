@@ -20,7 +20,7 @@ EXAMPLES = N_("""examples:
 
 
 def add_to(commands: Any) -> argparse.ArgumentParser:
-    """Its options."""
+    """Add the parser of `attnviz site`."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "site",
         help=_("write the explorer as files, with models that run in the browser"),
@@ -59,8 +59,8 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> None:
     from attnviz.site.write_site import write
 
     size = write(chosen.out, chosen.model or MODELS, chosen.language, chosen.app, chosen.examples)
-    told = _("{folder}: {size} MB. Show it: attnviz site --serve {folder}")
-    print(told.format(folder=chosen.out, size=f"{size / 1e6:.0f}"))
+    template = _("{folder}: {size} MB. Show it: attnviz site --serve {folder}")
+    print(template.format(folder=chosen.out, size=f"{size / 1e6:.0f}"))
 
 
 def _serve(folder: Path, port: int) -> None:
@@ -68,11 +68,11 @@ def _serve(folder: Path, port: int) -> None:
     if not (folder / "index.html").is_file():
         raise Problem("There is no site in {folder}: write one with attnviz site {folder}", folder=str(folder))
     try:
-        made = ThreadingHTTPServer(("127.0.0.1", port), partial(_Quiet, directory=str(folder)))
+        listener = ThreadingHTTPServer(("127.0.0.1", port), partial(_Quiet, directory=str(folder)))
     except (OSError, OverflowError) as problem:
         why = getattr(problem, "strerror", problem)
         raise Problem("Port {port} cannot be listened on: {why}", port=port, why=why) from None
-    with made as server:
+    with listener as server:
         print(_("On this machine: {address}").format(address=f"http://localhost:{server.server_port}/"), flush=True)
         server.serve_forever()
 

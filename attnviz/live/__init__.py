@@ -40,7 +40,7 @@ USUAL = HeadView()
 
 @dataclass(frozen=True)
 class LiveView:
-    """What the file shows.
+    """Content of a live file.
 
     heads       every head in it, layer by layer, all of one shape; one alone is shown without the overview
     grid        heads of each layer, adding up to all

@@ -16,7 +16,7 @@ def default_unit(kind: str) -> str:
     return {"weights": _("weight"), "values": _("value"), "diff": _("difference"), "scores": _("score")}[kind]
 
 
-def joining_words() -> dict[str, str]:
+def joining_text() -> dict[str, str]:
     """How the language joins what the browser puts together: things, parts of a sentence, sentences.
 
     `join_heard` is for what ends without a full stop, as titles and read-outs do, before something else is heard.
@@ -46,7 +46,7 @@ def overview_text() -> dict[str, str]:
         "head": _("head"),
         "measured": _("{measure} {value}"),
         "hidden": _("masked"),
-    } | joining_words()
+    } | joining_text()
 
 
 def figure_text() -> dict[str, str]:
@@ -76,7 +76,7 @@ def figure_text() -> dict[str, str]:
         "film_part": _("{share} of “{key}”"),
         "film_others": _("{share} of {key}"),
         "film_sink": _("Softmax makes weights that add up to {sum}, the sink has the rest; “{key}” has {value}."),
-    } | joining_words()
+    } | joining_text()
 
 
 def head_text() -> dict[str, str]:
@@ -132,7 +132,7 @@ def head_text() -> dict[str, str]:
         "legend_looks": _("“{token}” looks most at"),
         "legend_looked": _("“{token}” is looked at most by"),
         "legend_head": _("head {head}"),
-    } | joining_words()
+    } | joining_text()
 
 
 def story_text() -> dict[str, str]:
@@ -144,7 +144,7 @@ def story_text() -> dict[str, str]:
     }
 
 
-def edit() -> dict[str, str]:
+def edit_text() -> dict[str, str]:
     """Names and sentences of the controls of mask and scale, of each mask and of each place where a change is made."""
     masks = {f"mask{mask}": _(name) for mask, (name, _caption) in MASKS.items()}
     places = {f"where{scope}": _(name) for scope, (name, _caption) in SCOPES.items()}
@@ -179,7 +179,7 @@ def edit() -> dict[str, str]:
     } | (masks | places)
 
 
-def mask() -> dict[str, str]:
+def mask_text() -> dict[str, str]:
     """Sentences of the mask grid."""
     return {
         "label": _("Mask: queries in rows, keys in columns"),
@@ -195,7 +195,7 @@ def mask() -> dict[str, str]:
         "keys": _("Keys"),
         "kept": _("may look"),
         "cut": _("may not look"),
-    } | joining_words()
+    } | joining_text()
 
 
 def film_menu_text() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What stands around a chart in a file: title above, caption below. plotly.js draws the chart into its place."""
+"""The frame of a chart in a file: title above, caption below. plotly.js draws the chart into it."""
 
 from dataclasses import dataclass
 from typing import Any

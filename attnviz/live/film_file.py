@@ -23,18 +23,18 @@ def film_bytes(figure: SceneFigure, kind: str, options: FrameOptions) -> bytes:
     frames, seconds = figure.frames(options)
     with ThreadPoolExecutor() as threads:
         pictures = list(threads.map(lambda svg: Image.open(io.BytesIO(render_png(svg, 1.0))).convert("RGB"), frames))
-    each = max(FASTEST, round(1000 * seconds / max(1, len(pictures) - 1)))
-    durations = [each] * (len(pictures) - 1) + [each + REST]
+    milliseconds = max(FASTEST, round(1000 * seconds / max(1, len(pictures) - 1)))
+    durations = [milliseconds] * (len(pictures) - 1) + [milliseconds + REST]
     out = io.BytesIO()
     # method 0 takes as long and makes 4 times the bytes or more
     how: dict[str, Any] = {"lossless": True, "quality": 0, "method": 1}
     if kind == "gif":
-        pictures, how = _with_one_palette(pictures), {}
+        pictures, how = _share_palette(pictures), {}
     pictures[0].save(out, kind, save_all=True, append_images=pictures[1:], duration=durations, loop=0, **how)
     return out.getvalue()
 
 
-def _with_one_palette(pictures: "list[Image.Image]") -> "list[Image.Image]":
+def _share_palette(pictures: "list[Image.Image]") -> "list[Image.Image]":
     """The frames in 256 colours, the same for all: those of some of them side by side."""
     from PIL import Image
 

@@ -56,13 +56,13 @@ def head_header(
         edit,
         "" if edit is None else fingerprint(to_json(edit)),
     )
-    told = to_json(view) | to_json(channel) | to_json(facts)
-    told |= {"unit": view.unit or canvas_wording.default_unit(view.kind), "colours": canvas_wording.scene_colours()}
+    header = to_json(view) | to_json(channel) | to_json(facts)
+    header |= {"unit": view.unit or canvas_wording.default_unit(view.kind), "colours": canvas_wording.scene_colours()}
     if view.compact:
-        told |= {"chips": False, "lines": False}
-    words = canvas_wording.figure_text() | canvas_wording.head_text()
-    words |= {} if edit is None else canvas_wording.edit()
-    return told | {"words": words | (canvas_wording.story_text() if view.story else {})}
+        header |= {"chips": False, "lines": False}
+    texts = canvas_wording.figure_text() | canvas_wording.head_text()
+    texts |= {} if edit is None else canvas_wording.edit_text()
+    return header | {"words": texts | (canvas_wording.story_text() if view.story else {})}
 
 
 def grid_header(

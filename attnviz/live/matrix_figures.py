@@ -1,4 +1,4 @@
-"""Heads, masks and the mosaic of all heads as parts of a figure: what the canvas's JavaScript is told of each."""
+"""Heads, masks and the mosaic of all heads as parts of a figure: header and payload of each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,19 +36,19 @@ class HeadFigure:
     def header(self) -> dict[str, Any]:
         pins, (_layer, head) = self.view.pins or Pins(), self.view.tile or (0, 0)
         values = np.stack(self._matrices)
-        whole = HeadData(values, np.isfinite(values), exact=False)
+        combined = HeadData(values, np.isfinite(values), exact=False)
         row = None if self.view.sentence is None else self.view.sentence.row
         first = () if row is None else (Pin("q", row),)
-        told = next(iter((*pins.tokens[-1:], *first)), None) if self.view.story else None
-        return head_header(self.data, replace(self.view, pins=pins), largest=whole.largest) | {
+        story_token = next(iter((*pins.tokens[-1:], *first)), None) if self.view.story else None
+        return head_header(self.data, replace(self.view, pins=pins), largest=combined.largest) | {
             "heads": [head, *self.others],
-            "told": told,
+            "told": story_token,
         }
 
     @property
     def payload(self) -> bytes:
-        own, *others = self._matrices
-        matrices = [own if self.sent is None else self.sent, *others]
+        base, *others = self._matrices
+        matrices = [base if self.sent is None else self.sent, *others]
         return b"".join(np.asarray(values, "<f4").tobytes() for values in matrices)
 
     @property
@@ -108,7 +108,7 @@ class MaskFigure:
             "shape": list(self.allowed.shape),
             "title": self.title,
             "colours": canvas_wording.scene_colours(),
-            "words": canvas_wording.mask(),
+            "words": canvas_wording.mask_text(),
         }
 
     @property
@@ -139,8 +139,8 @@ class MosaicFigure:
     def header(self) -> dict[str, Any]:
         selected = None if self.selected is None else list(self.selected)
         edit = None if self.edit is None else to_json(self.edit)
-        told = {"title": self.title, "selected": selected, "edit": edit}
-        return grid_header(self.grid, self.codes.shape[1:]) | told
+        state = {"title": self.title, "selected": selected, "edit": edit}
+        return grid_header(self.grid, self.codes.shape[1:]) | state
 
     @property
     def payload(self) -> bytes:

@@ -23,11 +23,11 @@ class FigurePart(Protocol):
 
     @property
     def scene(self) -> str:
-        """Which picture it is, by its name in the engine's table."""
+        """Name of the picture in the engine's table."""
 
     @property
     def header(self) -> dict[str, Any]:
-        """What is told of it, as JSON; "title" among it."""
+        """Its description as JSON, "title" included."""
 
     @property
     def payload(self) -> bytes:
@@ -36,7 +36,7 @@ class FigurePart(Protocol):
 
 @dataclass(frozen=True)
 class FileOptions:
-    """What is chosen for a file. `title`, `caption`, `credit` None: the figure's own; empty: none."""
+    """Options of a saved file. `title`, `caption`, `credit` None: the figure's own; empty: none."""
 
     background: Background = "white"
     title: str | None = None
@@ -47,7 +47,7 @@ class FileOptions:
 
 @dataclass(frozen=True)
 class FrameOptions(FileOptions):
-    """The same of a film: on paper, of which transparent is white; title and caption stand on every frame.
+    """Options of a film: on paper, of which transparent is white; title and caption stand on every frame.
 
     `title=None`: the film's own name.
     """
@@ -85,7 +85,9 @@ class SceneFigure:
         """
         texts = {"title": title or "", "caption": caption or "", "credit": credit}
         look = {"background": background, "bar": colorbar} | texts
-        return _call("attnvizFigure", self.parts, look | {"fonts": pictures_font.font_style() if brings_font else ""})
+        return _call_engine(
+            "attnvizFigure", self.parts, look | {"fonts": pictures_font.font_style() if brings_font else ""}
+        )
 
     def frames(self, options: FrameOptions) -> tuple[list[str], float]:
         """Frames of its film, SVG each without a font, and seconds that all take. A Problem where nothing moves."""
@@ -102,15 +104,15 @@ class SceneFigure:
             "to": options.end,
             "most": MOST_FRAMES,
         }
-        film = json.loads(_call("attnvizFilm", (self.film,), look))
+        film = json.loads(_call_engine("attnvizFilm", (self.film,), look))
         return film["frames"], film["seconds"]
 
 
-def _call(function: str, parts: Sequence[FigurePart], look: Mapping[str, Any]) -> str:
-    payloads = [part.payload for part in parts]
+def _call_engine(function: str, parts: Sequence[FigurePart], look: Mapping[str, Any]) -> str:
+    payloads = [component.payload for component in parts]
     headers = [
-        {"scene": part.scene, "header": part.header, "size": len(payload)}
-        for part, payload in zip(parts, payloads, strict=True)
+        {"scene": component.scene, "header": component.header, "size": len(payload)}
+        for component, payload in zip(parts, payloads, strict=True)
     ]
     numbers = b"".join(payloads).decode("latin-1")
     return str(_engine().get(function)(json.dumps(headers, default=vars), numbers, json.dumps(look)))

@@ -1,1 +1,1 @@
-"""What knows the pages: their table, the navigation, the server around them."""
+"""The server: the table of pages, navigation and middleware."""

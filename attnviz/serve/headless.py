@@ -59,15 +59,15 @@ def app_link(text: str) -> AppLink:
     return AppLink(page, dict(parse_qsl(parts.query, keep_blank_values=True)), address)
 
 
-def run_page(link: AppLink, wanted: str | None = None) -> FigureCollector:
-    """What the page of `link` offers to save, with the figure called `wanted`; None makes none.
+def run_page(link: AppLink, figure_name: str | None = None) -> FigureCollector:
+    """Run the page of `link` and collect its offers; `figure_name` is the figure to prepare, None prepares none.
 
     "" is the figure that the page is about: its first, but for an overview.
     """
     logging.getLogger(WARNS_OF_NO_BROWSER).setLevel(logging.ERROR)
-    gathering = FigureCollector(wanted)
+    collector = FigureCollector(figure_name)
     app = AppTest.from_file(MAIN, default_timeout=LONGEST)
-    app.session_state[GATHERING] = gathering
+    app.session_state[GATHERING] = collector
     if link.page != "home":
         app.switch_page(os.path.relpath(page_file(link.page), MAIN.parent))
     if link.address:
@@ -77,22 +77,22 @@ def run_page(link: AppLink, wanted: str | None = None) -> FigureCollector:
     app.run()
     if app.exception:
         raise Problem("The page failed: {why}", why=app.exception[0].value)
-    gathering.warnings = [strip_markdown(each.value) for each in (*app.error, *app.warning)]
-    held = app.session_state[SESSION]
-    noted = [held.get(name, {}) for name in (link_state.REFUSED, link_state.INSTEAD)]
-    gathering.refused = [translate_message(message) for messages in noted for message in messages.values()]
-    return gathering
+    collector.warnings = [strip_markdown(element.value) for element in (*app.error, *app.warning)]
+    session = app.session_state[SESSION]
+    noted = [session.get(name, {}) for name in (link_state.REFUSED, link_state.INSTEAD)]
+    collector.refused = [translate_message(message) for messages in noted for message in messages.values()]
+    return collector
 
 
 @dataclass(frozen=True)
 class FileRequest(FrameOptions):
-    """The same of any file that a command writes."""
+    """Options of any file that a command writes."""
 
     scale: float = 2.0  #: pixels of a PNG for each of the picture's own
     all_heads: bool = False  #: in a live file
 
 
-def figure_file(figure: ExportOffer, kind: str, looks: FileRequest) -> bytes:
+def figure_file(figure: ExportOffer, kind: str, request: FileRequest) -> bytes:
     """The figure as "svg", "png", "gif", "webp", "html" or "csv". A Problem where the figure has no such format."""
     if kind == "csv":
         if figure.table is None:
@@ -101,25 +101,29 @@ def figure_file(figure: ExportOffer, kind: str, looks: FileRequest) -> bytes:
     if kind in ("gif", "webp"):
         if not isinstance(figure.fig, SceneFigure):
             raise Problem("This picture does not move: it can be had as SVG and PNG.")
-        return film_bytes(figure.fig, kind, looks)  # what is said of it holds for one moment: only what is asked for
-    look = figure.look(looks)
+        return film_bytes(figure.fig, kind, request)  # what is said of it holds for one moment: only what is asked for
+    options = figure.file_options(request)
     if kind == "html":
-        return _live_file(figure.pages(look), looks.all_heads).page().encode()
-    svg = _svg(figure.fig, look)
-    return render_png(svg, looks.scale) if kind == "png" else svg.encode()
+        return _select_live_file(figure.live_files(options), request.all_heads).page().encode()
+    svg = _svg(figure.fig, options)
+    return render_png(svg, request.scale) if kind == "png" else svg.encode()
 
 
-def _svg(fig: Any, look: FileOptions) -> str:
+def _svg(fig: Any, options: FileOptions) -> str:
     """The figure as the menu saves it: a picture by its own JavaScript, a chart by a browser."""
-    chart = None if isinstance(fig, SceneFigure) else prepare_figure(fig, look.background, look.bar)
+    chart = None if isinstance(fig, SceneFigure) else prepare_figure(fig, options.background, options.bar)
     around = fig if chart is None else SceneFigure((ChartFrame(chart.layout.width, chart.layout.height),))
     svg: str = around.to_svg(
-        background=look.background, title=look.title, caption=look.caption, credit=look.credit or "", colorbar=look.bar
+        background=options.background,
+        title=options.title,
+        caption=options.caption,
+        credit=options.credit or "",
+        colorbar=options.bar,
     )
-    return svg if chart is None else with_chart(svg, chart.to_json(remove_uids=False))
+    return svg if chart is None else insert_chart(svg, chart.to_json(remove_uids=False))
 
 
-def _live_file(files: Sequence[LiveFile], all_heads: bool) -> LiveFile:
+def _select_live_file(files: Sequence[LiveFile], all_heads: bool) -> LiveFile:
     fitting = [file for file in files if not all_heads or file.suffix == ALL_HEADS]
     if not fitting and all_heads:
         raise Problem("This figure has no live file of all heads: one of all heads is offered by Explore's head.")
@@ -155,7 +159,7 @@ document.fonts.load("14px 'Source Sans'").then(() => Plotly.toImage(figure, {{ f
 </script>"""
 
 
-def _font_of_pages() -> str:
+def _page_font_style() -> str:
     """The style that loads the pages' font; nothing where Streamlit keeps it elsewhere."""
     if _FONT is None:
         return ""
@@ -163,7 +167,7 @@ def _font_of_pages() -> str:
     return f"@font-face{{font-family:'Source Sans';font-weight:200 900;src:url(data:font/woff2;base64,{data})}}"
 
 
-def with_chart(svg: str, chart: str) -> str:
+def insert_chart(svg: str, chart: str) -> str:
     """The SVG with the Plotly chart in its place, as the app's page puts it there."""
     named = os.environ.get("ATTNVIZ_CHROMIUM")
     browser = next(filter(None, map(shutil.which, [named] if named else BROWSERS)), None)
@@ -175,12 +179,12 @@ def with_chart(svg: str, chart: str) -> str:
     with tempfile.TemporaryDirectory(prefix="attnviz-chart-") as folder:
         page = Path(folder, "chart.html")
         inert = json.dumps(json.loads(chart), ensure_ascii=True).replace("<", "\\u003c")
-        page.write_text(_PAGE.format(plotly=PLOTLY_JS.as_uri(), figure=inert, font=_font_of_pages()), "utf-8")
-        drawn = _drawn(browser, page, Path(folder, "profile"))
-    return svg.replace(CHART, unquote(drawn.partition(",")[2]))
+        page.write_text(_PAGE.format(plotly=PLOTLY_JS.as_uri(), figure=inert, font=_page_font_style()), "utf-8")
+        data_url = _render_chart(browser, page, Path(folder, "profile"))
+    return svg.replace(CHART, unquote(data_url.partition(",")[2]))
 
 
-def _drawn(browser: str, page: Path, profile: Path) -> str:
+def _render_chart(browser: str, page: Path, profile: Path) -> str:
     """The chart as plotly.js hands it over: an address that holds the SVG."""
     as_root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     options = ["--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", *as_root]

@@ -1,4 +1,4 @@
-"""What a visitor sends is measured here, before Streamlit reads it: nobody's message may stop all others.
+"""Check and pace each visitor's messages and uploads before Streamlit reads them.
 
 One loop answers all visitors of a process. Streamlit parses whatever comes, does all that its protocol can ask for
 (clear everybody's caches, tell what git says of the server's folder), and to know a stranger's page from its own it
@@ -54,8 +54,10 @@ LARGEST_OF_RUN = {"query_string": 64_000, "cached_message_hashes": 4_000, "conte
 )
 
 UPLOADS = "/_stcore/upload_file/"
-KEPT_OF_ONE = 24_000_000  #: bytes of uploads that are kept for a session; the oldest goes first, which has been read
-KEPT_OF_ALL = 240_000_000
+MOST_SESSION_BYTES = (
+    24_000_000  #: bytes of uploads that are kept for a session; the oldest goes first, which has been read
+)
+MOST_UPLOAD_BYTES = 240_000_000
 MOST_SESSIONS = 4_000  #: the latest that asked for uploads
 AT_ONCE, AT_ONCE_OF_ONE = 16, 2  #: uploads on their way, of all and of a session
 PATIENCE, SLOWEST = 10.0, 70_000  #: seconds that an upload may take, and one more for so many bytes that have come
@@ -74,31 +76,31 @@ def is_own_page(headers: Headers) -> bool:
         return True
     named = {st.get_option("browser.serverAddress"), *st.get_option("server.corsAllowedOrigins")} - {"localhost"}
     try:
-        place = urlsplit(origin)
+        address = urlsplit(origin)
     except ValueError:
         return False
-    own = place.netloc == headers.get("host") or not named.isdisjoint((origin, place.hostname))
-    return bool(place.netloc) and own
+    is_own = address.netloc == headers.get("host") or not named.isdisjoint((origin, address.hostname))
+    return bool(address.netloc) and is_own
 
 
 def shorten(message: Any) -> str | None:
     """The kind of a visitor's message, once all that is too large was taken out of it; None where it is refused."""
     kind = message.WhichOneof("type")
-    told: Any = getattr(message, kind or "", None)
+    content: Any = getattr(message, kind or "", None)
     if kind == "file_urls_request":
-        del told.file_names[MOST_NAMES:]
+        del content.file_names[MOST_NAMES:]
     elif kind == "rerun_script":
         for name, most in LARGEST_OF_RUN.items():
-            value = getattr(told, name)
+            value = getattr(content, name)
             if (value.ByteSize() if hasattr(value, "ByteSize") else len(value)) > most:
-                told.ClearField(name)
-        widgets = told.widget_states.widgets
+                content.ClearField(name)
+        widgets = content.widget_states.widgets
         if len(widgets) > MOST_WIDGETS:
             return None
-        fitting = [each for each in widgets if each.ByteSize() <= LARGEST.get(each.WhichOneof("value"), -1)]
+        fitting = [widget for widget in widgets if widget.ByteSize() <= LARGEST.get(widget.WhichOneof("value"), -1)]
         if len(fitting) < len(widgets):
-            told.widget_states.CopyFrom(type(told.widget_states)(widgets=fitting))
-    elif kind == "backend_operation_request" and told.WhichOneof("payload") not in OPERATIONS:
+            content.widget_states.CopyFrom(type(content.widget_states)(widgets=fitting))
+    elif kind == "backend_operation_request" and content.WhichOneof("payload") not in OPERATIONS:
         return None
     return kind if kind in PACE else None
 
@@ -112,8 +114,8 @@ def drop_upload(session: str, file: str) -> None:
 
 def long_link_sentence(query: bytes) -> str:
     """What a visitor reads whose link is too long, in the language that the link asks for."""
-    asked = _LANGUAGE.search(query)
-    language = asked[1].decode("latin-1") if asked else ""
+    match = _LANGUAGE.search(query)
+    language = match[1].decode("latin-1") if match else ""
     with use_language(language if language in languages() else None):
         return _("This link is too long to be opened: it may have {count:,} characters.").format(count=LONGEST_ADDRESS)
 
@@ -139,9 +141,13 @@ class Incoming:
         self.app = app
         self.drop = drop  #: forgets an upload: its session, and its name there
         self.reads = streamlit_adapter.reports_runs()  #: else messages are passed on as they come
-        self.asked: OrderedDict[str, int] = OrderedDict()  #: how many uploads a page of each session still asked for
-        self.kept: OrderedDict[str, int] = OrderedDict()  #: the bytes of each upload that is kept, the oldest first
-        self.under_way: list[str] = []  #: the session of each upload that is on its way
+        self.expected_uploads: OrderedDict[str, int] = (
+            OrderedDict()
+        )  #: how many uploads a page of each session still asked for
+        self.stored_uploads: OrderedDict[str, int] = (
+            OrderedDict()
+        )  #: the bytes of each upload that is kept, the oldest first
+        self.active_uploads: list[str] = []  #: the session of each upload that is on its way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -158,13 +164,13 @@ class Incoming:
         """Why a request is not even begun; None where it is."""
         if len(scope["path"]) + len(scope["query_string"]) > LONGEST_ADDRESS:
             return HTTPStatus.REQUEST_URI_TOO_LONG
-        place = scope["path"].partition(UPLOADS)[2]
-        if scope["method"] != "PUT" or not place:
+        upload = scope["path"].partition(UPLOADS)[2]
+        if scope["method"] != "PUT" or not upload:
             return None
-        session = place.partition("/")[0]
-        if not self.asked.get(session):
+        session = upload.partition("/")[0]
+        if not self.expected_uploads.get(session):
             return HTTPStatus.FORBIDDEN
-        crowded = len(self.under_way) >= AT_ONCE or self.under_way.count(session) >= AT_ONCE_OF_ONE
+        crowded = len(self.active_uploads) >= AT_ONCE or self.active_uploads.count(session) >= AT_ONCE_OF_ONE
         return HTTPStatus.SERVICE_UNAVAILABLE if crowded else None
 
     async def _converse(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -185,25 +191,25 @@ class Incoming:
                 if len(data) > st.get_option("server.maxWidgetStateSize") * 10**6:
                     await send({"type": "websocket.close", "code": 1009})
                     return {"type": "websocket.disconnect", "code": 1009}
-                told = streamlit_adapter.parse_message(data)
-                kind = None if told is None else shorten(told)
+                content = streamlit_adapter.parse_message(data)
+                kind = None if content is None else shorten(content)
                 await asyncio.sleep(pace.take(PACE.get(kind or "", REFUSED_PACE) + len(data) * BYTE_PACE))
                 if kind == "file_urls_request":
-                    self._expect(told.file_urls_request.session_id, len(told.file_urls_request.file_names))
-                if told is None:
+                    self._expect(content.file_urls_request.session_id, len(content.file_urls_request.file_names))
+                if content is None:
                     return message  # Streamlit says so, and closes
                 if kind is not None:
-                    return {**message, "bytes": told.SerializeToString()}
+                    return {**message, "bytes": content.SerializeToString()}
 
         await self.app(scope, measured_receive, send)
 
     def _expect(self, session: str, files: int) -> None:
-        self.asked[session] = min(MOST_NAMES, self.asked.pop(session, 0) + files)
-        if len(self.asked) > MOST_SESSIONS:
-            self.asked.popitem(last=False)
+        self.expected_uploads[session] = min(MOST_NAMES, self.expected_uploads.pop(session, 0) + files)
+        if len(self.expected_uploads) > MOST_SESSIONS:
+            self.expected_uploads.popitem(last=False)
 
-    async def _take_upload(self, place: str, scope: Scope, receive: Receive, send: Send) -> None:
-        session, size, status = place.partition("/")[0], 0, 0
+    async def _take_upload(self, upload: str, scope: Scope, receive: Receive, send: Send) -> None:
+        session, size, status = upload.partition("/")[0], 0, 0
         began = asyncio.get_running_loop().time()
 
         async def counted_receive() -> Message:
@@ -218,9 +224,9 @@ class Incoming:
             status = message.get("status", status)
             await send(message)
 
-        self.under_way.append(session)
+        self.active_uploads.append(session)
         if scope["method"] == "PUT":
-            self.asked[session] -= 1
+            self.expected_uploads[session] -= 1
         try:
             async with asyncio.timeout_at(began + PATIENCE) as limit:
                 await self.app(scope, counted_receive, watched_send)
@@ -228,19 +234,19 @@ class Incoming:
             if not status:
                 await Response(status_code=HTTPStatus.REQUEST_TIMEOUT)(scope, receive, send)
         finally:
-            self.under_way.remove(session)
+            self.active_uploads.remove(session)
         if status == HTTPStatus.NO_CONTENT:
-            self.kept.pop(place, None)
+            self.stored_uploads.pop(upload, None)
             if scope["method"] == "PUT":
-                self.kept[place] = size
-            self._bound(KEPT_OF_ONE, f"{session}/")
-            self._bound(KEPT_OF_ALL)
+                self.stored_uploads[upload] = size
+            self._evict_uploads(MOST_SESSION_BYTES, f"{session}/")
+            self._evict_uploads(MOST_UPLOAD_BYTES)
 
-    def _bound(self, most: int, whose: str = "") -> None:
+    def _evict_uploads(self, most: int, whose: str = "") -> None:
         """Forget the oldest uploads until the others take no more than `most` bytes; `whose`: of one session only."""
-        mine = [place for place in self.kept if place.startswith(whose)]
-        over = sum(map(self.kept.__getitem__, mine)) - most
-        for place in mine:
+        mine = [upload for upload in self.stored_uploads if upload.startswith(whose)]
+        over = sum(map(self.stored_uploads.__getitem__, mine)) - most
+        for upload in mine:
             if over > 0:
-                over -= self.kept.pop(place)
-                self.drop(*place.split("/", 1))
+                over -= self.stored_uploads.pop(upload)
+                self.drop(*upload.split("/", 1))

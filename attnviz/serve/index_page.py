@@ -1,4 +1,4 @@
-"""What is added to Streamlit's answers: security headers to each; to its page a style, a script, a link's preview.
+"""Add security headers to every response, and style, script and link preview to Streamlit's page.
 
 Scripts come from this server only, and the one that stands inside Streamlit's own page is allowed by its hash.
 
@@ -50,7 +50,10 @@ _HOST = re.compile(r"[\w.\-]+(:\d{1,5})?|\[[0-9a-fA-F:]+\](:\d{1,5})?")
 INDEX = FRONTEND / "index.html"
 _INLINE_SCRIPT = re.compile(r"<script\b(?![^>]*\bsrc\b)[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
 #: all of what is asked on which an answer with a page depends, and of the headers
-ASKED, DEPENDS = ("method", "scheme", "path", "query_string"), ("host", "x-forwarded-proto", "accept-encoding", "range")
+REQUEST_KEYS, REQUEST_HEADERS = (
+    ("method", "scheme", "path", "query_string"),
+    ("host", "x-forwarded-proto", "accept-encoding", "range"),
+)
 MOST_KEPT = 64  #: answers of some 10 KB: a class opens one link, and the page is made and compressed once
 _TITLE = re.compile(rb"<title>[^<]*</title>")
 
@@ -61,21 +64,21 @@ class IndexPage:
     def __init__(self, app: ASGIApp, base_path: str = "") -> None:
         self.app = app
         self.base_path = base_path
-        self.kept: dict[tuple[Any, ...], list[Message]] = {}  #: answers with a page, by what was asked
+        self.cached: dict[tuple[Any, ...], list[Message]] = {}  #: answers with a page, by what was asked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        asked = (*map(scope.get, ASKED), *map(Headers(scope=scope).get, DEPENDS))
-        if (kept := self.kept.get(asked)) is not None:  # asked for once: another answer may push it out meanwhile
-            for part in kept:
-                await send(deepcopy(part))  # who stands around this adds headers of his own
+        key = (*map(scope.get, REQUEST_KEYS), *map(Headers(scope=scope).get, REQUEST_HEADERS))
+        if (cached := self.cached.get(key)) is not None:  # asked for once: another answer may push it out meanwhile
+            for message in cached:
+                await send(deepcopy(message))  # who stands around this adds headers of his own
             return
         start: Message | None = None
         body = b""
 
-        async def send_changed(message: Message) -> None:
+        async def send_rewritten(message: Message) -> None:
             nonlocal start, body
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(headers())
@@ -92,28 +95,30 @@ class IndexPage:
                 packed = "content-encoding" in named
                 page = gzip.decompress(body) if packed else body
                 if STREAMLITS in page:  # not a file that a visitor saves
-                    page = self._changed(page, scope)
+                    page = self._rewrite_page(page, scope)
                     body = gzip.compress(page, 6) if packed else page
                     named["content-length"] = str(len(body))
                     for name in ("etag", "last-modified"):  # they are of the page as it was
                         del named[name]
-                    made = (asked, [deepcopy(start), {"type": "http.response.body", "body": body}])
-                    self.kept = dict([*self.kept.items(), made][-MOST_KEPT:])
+                    entry = (key, [deepcopy(start), {"type": "http.response.body", "body": body}])
+                    self.cached = dict([*self.cached.items(), entry][-MOST_KEPT:])
                 await send(start)
                 await send({"type": "http.response.body", "body": body})
 
-        await self.app(scope, receive, send_changed)
+        await self.app(scope, receive, send_rewritten)
 
-    def _changed(self, page: bytes, scope: Scope) -> bytes:
+    def _rewrite_page(self, page: bytes, scope: Scope) -> bytes:
         query = parse_qs(scope["query_string"].decode("latin-1"))  # as bytes, %ff would end in an error
-        place = scope["path"].rstrip("/").rsplit("/", 1)[-1]
-        shown = next((each for each in PAGES if each.name == place), PAGES[0])
-        root = _root_of(scope.get("scheme", "http"), Headers(scope=scope), self.base_path)
+        page_name = scope["path"].rstrip("/").rsplit("/", 1)[-1]
+        entry = next((candidate for candidate in PAGES if candidate.name == page_name), PAGES[0])
+        root = _app_address(scope.get("scheme", "http"), Headers(scope=scope), self.base_path)
         alone = query.get("figure", [""])[-1] if query.get("embed") == ["true"] else ""
-        first = f"<head>\n{_first_script(shown)}\n"
-        last = f"{_scripts(shown)}<style>{style_sheet()}{share_menu.figure_style(alone)}</style>\n</head>"
+        first = f"<head>\n{_first_script(entry)}\n"
+        last = f"{_scripts(entry)}<style>{style_sheet()}{share_menu.figure_style(alone)}</style>\n</head>"
         page = page.replace(b"<head>", first.encode(), 1).replace(b"</head>", last.encode(), 1)
-        return _TITLE.sub(lambda _title: _tags(shown, query.get("lang", [""])[-1], root).encode(), page, count=1)
+        return _TITLE.sub(
+            lambda _title: _preview_tags(entry, query.get("lang", [""])[-1], root).encode(), page, count=1
+        )
 
 
 def _is_page(start: Message) -> bool:
@@ -151,16 +156,16 @@ def _scripts(page: Page) -> str:
     return "".join(lines)
 
 
-def _root_of(scheme: str, asked: Mapping[str, str], base_path: str) -> str | None:
+def _app_address(scheme: str, request_headers: Mapping[str, str], base_path: str) -> str | None:
     """The address of the app as whoever asks knows it, a proxy in between or not; None where it is nobody's."""
-    host = asked.get("host", "")
-    scheme = asked.get("x-forwarded-proto", scheme).split(",")[0].strip()
+    host = request_headers.get("host", "")
+    scheme = request_headers.get("x-forwarded-proto", scheme).split(",")[0].strip()
     if not _HOST.fullmatch(host) or scheme not in ("http", "https"):
         return None
     return f"{scheme}://{host}/{base_path.strip('/')}".rstrip("/")
 
 
-def _tags(page: Page, language: str, root: str | None) -> str:
+def _preview_tags(page: Page, language: str, root: str | None) -> str:
     """A title of ours and the tags behind it. `root` is the address of the app without a slash at its end; None leaves
     the picture out, whose address must be a whole one.
     """
@@ -208,7 +213,7 @@ def policy(hashes: list[str], embed: str | tuple[str, ...]) -> str:
     """The content security policy; `hashes` are those of inline scripts, `embed` says who may embed the app."""
     directives = {
         "default-src": ["'self'"],
-        "script-src": ["'self'", *(f"'{each}'" for each in hashes)],
+        "script-src": ["'self'", *(f"'{digest}'" for digest in hashes)],
         # Streamlit, Plotly and component style sheets write styles into the page.
         "style-src": ["'self'", "'unsafe-inline'"],
         "img-src": ["'self'", "data:", "blob:"],

@@ -20,7 +20,7 @@ from streamlit import config
 
 from attnviz.app.workarounds import log_format
 
-OWN: Final = "attnviz"
+APP_LOGGER: Final = "attnviz"
 HIDDEN: Final = "…"
 LONGEST: Final = 300  #: characters of another library's message
 FRAMES: Final = 12  #: places of an error, the innermost ones
@@ -38,7 +38,7 @@ class LogLines(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "event": _event(record),
+            "event": _event_text(record),
         }
         line |= {
             name: value for name, value in vars(record).items() if name not in _STANDARD and isinstance(value, _NUMBER)
@@ -59,14 +59,14 @@ def begin_logging() -> None:
     logging.getLogger("uvicorn.access").disabled = True  # each request's address, which holds a visitor's view
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)  # three lines for each visitor, of whom ours tells
     logging.captureWarnings(True)
-    log = logging.getLogger(OWN)
+    log = logging.getLogger(APP_LOGGER)
     log.setLevel(logging.INFO)
     sys.excepthook = lambda *error: log.error("the process ended by an error", exc_info=error)
-    threading.excepthook = lambda told: log.error("a thread ended by an error", exc_info=told.exc_value)
-    sys.unraisablehook = lambda told: log.error("an error that nobody can catch", exc_info=told.exc_value)
+    threading.excepthook = lambda failure: log.error("a thread ended by an error", exc_info=failure.exc_value)
+    sys.unraisablehook = lambda failure: log.error("an error that nobody can catch", exc_info=failure.exc_value)
     config.set_option("logger.enableRich", False)  # or errors that no page caught are drawn past all loggers
-    if log_format.has_what_it_needs():
-        log_format.mend(lines)
+    if log_format.is_compatible():
+        log_format.apply(lines)
 
 
 def strip_quotes(text: str) -> str:
@@ -74,24 +74,24 @@ def strip_quotes(text: str) -> str:
     return _QUERY.sub(f"?{HIDDEN}", _QUOTED.sub(HIDDEN, text.partition("\n")[0]))[:LONGEST]
 
 
-def _event(record: logging.LogRecord) -> str:
-    own = record.name == OWN or record.name.startswith(f"{OWN}.")
+def _event_text(record: logging.LogRecord) -> str:
+    is_ours = record.name == APP_LOGGER or record.name.startswith(f"{APP_LOGGER}.")
     if record.name == "py.warnings":
         match = re.match(r"(?P<path>.*?):(?P<line>\d+): (?P<kind>\w+):", record.getMessage())
         return f"{match['kind']} at {Path(match['path']).name}:{match['line']}" if match else "a warning"
     args = record.args
     if not args:
-        return str(record.msg) if own else strip_quotes(str(record.msg))
+        return str(record.msg) if is_ours else strip_quotes(str(record.msg))
     try:
         if isinstance(args, Mapping):
-            return str(record.msg) % {name: _kept(value, own) for name, value in args.items()}
-        return str(record.msg) % tuple(_kept(value, own) for value in args)
+            return str(record.msg) % {name: _redact(value, is_ours) for name, value in args.items()}
+        return str(record.msg) % tuple(_redact(value, is_ours) for value in args)
     except (TypeError, ValueError):  # what was put in does not fit any more, as a word in the place of a number
         return str(record.msg)
 
 
-def _kept(value: Any, words: bool) -> Any:
+def _redact(value: Any, keep_text: bool) -> Any:
     """What is put into a message, with errors by their type, and with words only where they are our own."""
     if isinstance(value, BaseException):
         return type(value).__name__
-    return value if words or isinstance(value, _NUMBER) else HIDDEN
+    return value if keep_text or isinstance(value, _NUMBER) else HIDDEN

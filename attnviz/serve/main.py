@@ -44,7 +44,7 @@ note_returned_widgets()
 entered = sync_from_url(page.url_path or "home")
 # the language is looked up once: a page says hundreds of sentences
 with PAGES.turn(lambda _before: leave_if_gone()), use_language(selected_language()), set_when_complete():
-    navigation.menu()
+    navigation.draw_menu()
     presenting.begin_presenting()
     share_menu.begin_figures()
     above = st.container() if unreported_refusals() else None
@@ -56,7 +56,7 @@ with PAGES.turn(lambda _before: leave_if_gone()), use_language(selected_language
         navigation.draw_cards()
     presenting.end_presenting()
     share_menu.end_figures()
-    connection.notice()
+    connection.mount_notice()
     apply_returned_values()
     if entered:
         push_url()

@@ -20,7 +20,7 @@ from attnviz.app.workarounds.streamlit_adapter import app_session, browser_langu
 from attnviz.base.words import N_, _, current_language, languages, supported_language
 from attnviz.serve.page_table import PAGES
 
-LANG = presenting.PAGE.one_of("lang", ("", *languages()), of_reader=True, label=N_("Language"))  #: "": the browser's
+LANG = presenting.PAGE.one_of("lang", ("", *languages()), is_personal=True, label=N_("Language"))  #: "": the browser's
 LINKS = "page_links"  #: where a session keeps the parameters of every page's link, as of this run
 
 
@@ -28,12 +28,12 @@ def streamlit_pages() -> dict[str, list[Any]]:
     """Streamlit's pages by group, titled in the visitor's language; each run has its own, which it may run once."""
     groups: dict[str, list[Any]] = {}
     for page in PAGES:
-        groups.setdefault(_(page.group), []).append(copy.copy(_made(current_language())[page.name]))
+        groups.setdefault(_(page.group), []).append(copy.copy(_build_pages(current_language())[page.name]))
     return groups
 
 
 @lru_cache(maxsize=len(languages()))
-def _made(_language: str) -> Mapping[str, Any]:
+def _build_pages(_language: str) -> Mapping[str, Any]:
     """Each page by its name, made once for a language: Streamlit looks for its file, folder by folder, each time."""
     return {
         page.name: st.Page(
@@ -62,7 +62,7 @@ def links_carry_choices() -> bool:
     return bool(st.query_params) or has_choices()
 
 
-def menu() -> None:
+def draw_menu() -> None:
     """Draw the pages in the sidebar, and the languages below. Each link opens its page as it was left, in any tab."""
     links = {page.name: link_parameters(page.name) for page in PAGES} if links_carry_choices() else {}
     app_session()[LINKS] = links  # packed once a run
@@ -70,8 +70,8 @@ def menu() -> None:
         with st.container(gap=None, key="menu") if links else nullcontext():
             for group in dict.fromkeys(page.group for page in PAGES) if links else ():
                 st.caption(_(group))
-                for page in (each for each in PAGES if each.group == group):
-                    _link(page, _(page.title))
+                for page in (entry for entry in PAGES if entry.group == group):
+                    _draw_link(page, _(page.title))
         # each language by its own name, so that one is found in a page that one cannot read
         widgets.select_one(
             LANG, _("Language"), languages(), usual=supported_language(st.context.locale), label_visibility="collapsed"
@@ -82,10 +82,10 @@ def draw_cards() -> None:
     """Where to go from the start page, in the order in which one learns, each with its question. After `menu`."""
     st.markdown("**" + _("Where to go next, in learning order") + "**")
     with st.container(horizontal=True, gap="small", key="cards"):
-        for page in (each for each in PAGES if not each.is_home):
-            _link(page, f"**{_(page.title)}** :small[{_(page.question)}]")
+        for page in (entry for entry in PAGES if not entry.is_home):
+            _draw_link(page, f"**{_(page.title)}** :small[{_(page.question)}]")
 
 
-def _link(page: Page, label: str) -> None:
-    made, parameters = _made(current_language())[page.name], app_session()[LINKS].get(page.name)
-    st.page_link(made, label=label, icon=page.icon, query_params=parameters, width="stretch")
+def _draw_link(page: Page, label: str) -> None:
+    streamlit_page, parameters = _build_pages(current_language())[page.name], app_session()[LINKS].get(page.name)
+    st.page_link(streamlit_page, label=label, icon=page.icon, query_params=parameters, width="stretch")

@@ -20,7 +20,7 @@ def bound_request_heads() -> None:
         from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as Protocol
     except ImportError:
         return
-    made, began, ended, received = (
+    original_connection_made, original_message_begin, original_headers_complete, original_data_received = (
         Protocol.connection_made,
         Protocol.on_message_begin,
         Protocol.on_headers_complete,
@@ -39,19 +39,19 @@ def bound_request_heads() -> None:
             late.cancel()
 
     def connection_made(self: Any, transport: Any) -> None:
-        made(self, transport)
+        original_connection_made(self, transport)
         wait(self)
 
     def on_message_begin(self: Any) -> None:
-        began(self)
+        original_message_begin(self)
         wait(self)
 
     def on_headers_complete(self: Any) -> None:
         stop_waiting(self)
-        ended(self)
+        original_headers_complete(self)
 
     def data_received(self: Any, data: bytes) -> None:
-        received(self, data)
+        original_data_received(self, data)
         if self.head is not None:
             self.head += len(data)
             if self.head > LONGEST:

@@ -38,8 +38,8 @@ log = logging.getLogger("attnviz")
 #: visitor, the chart of another failed. A first page has ended in its imports, too, while the server warmed up.
 #: transformers by its modules, which models import when they are first asked for.
 _TRANSFORMERS = ("masking_utils", "modeling_utils", "models.auto.modeling_auto", "models.auto.configuration_auto")
-WHOLE = ("pandas", "pyarrow", *(f"transformers.{name}" for name in _TRANSFORMERS), *(page.draw for page in PAGES))
-for name in WHOLE:
+PRELOADED = ("pandas", "pyarrow", *(f"transformers.{name}" for name in _TRANSFORMERS), *(page.draw for page in PAGES))
+for name in PRELOADED:
     importlib.import_module(name)
 
 SHARE = "--server.address 0.0.0.0"
@@ -47,13 +47,13 @@ SHARE = "--server.address 0.0.0.0"
 #: Python's own 700 it took a twelfth of an open, and stood for half a second when it looked at everything.
 SELDOM = (10_000, 20, 20)
 _AT_ONCE = asyncio.Semaphore(2)  #: of all addresses together, so that pages are drawn meanwhile
-_OF_ADDRESS: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+_ADDRESS_LOCKS: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 EARLY_SCRIPT = Path(__file__).with_name("before_streamlit.js")
 DAY = "public, max-age=86400"  #: how long an answer may be kept
 
 
-def warm() -> None:
-    """What every visitor will need, made ready beside the server's start; then frozen for the garbage collector."""
+def warm_up() -> None:
+    """Prepare what every visitor needs beside the server's start, then freeze it for the garbage collector."""
     import torch
 
     import attnviz.figures.heatmap
@@ -89,15 +89,15 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     hosted = os.environ.get("ATTNVIZ_HOSTED", "0") != "0"  # a value that makes no sense is told to visitors, not here
     if os.environ.get("ATTNVIZ_LOG", "json" if hosted else "text") == "json":
         log_lines.begin_logging()
-    task = asyncio.create_task(asyncio.to_thread(_warm_or_say_why))
+    task = asyncio.create_task(asyncio.to_thread(_warm_up_or_log))
     log.warning(announcement(st.get_option("server.address"), st.get_option("server.port"), hosted))
     yield {}
     task.cancel()
 
 
-def _warm_or_say_why() -> None:
+def _warm_up_or_log() -> None:
     try:
-        warm()
+        warm_up()
     except Exception:
         log.exception("warming up failed; the app goes on without")
 
@@ -107,27 +107,27 @@ def _file(path: Path, media_type: str, cache: str) -> Callable[[Request], Respon
     return lambda _request: FileResponse(path, media_type=media_type, headers={"Cache-Control": cache})
 
 
-def _font_of_pictures(_request: Request) -> Response:
+def _serve_picture_font(_request: Request) -> Response:
     """The style that brings the pictures' font into an SVG."""
     return Response(pictures_font.font_style(), media_type="text/css", headers={"Cache-Control": DAY})
 
 
-async def head(request: Request) -> Response:
+async def serve_head(request: Request) -> Response:
     """A head that a page offered, fetched by its canvas as soon as it is pointed at."""
-    place = request.path_params
-    return _blob(await _computed(f"{ahead.HEAD}/{place['token']}", place["layer"], place["head"]), "no-store")
+    params = request.path_params
+    return _blob(await _compute_offer(f"{ahead.HEAD}/{params['token']}", params["layer"], params["head"]), "no-store")
 
 
-async def heads(request: Request) -> Response:
+async def serve_heads(request: Request) -> Response:
     """All heads of a sentence that is still in memory. No model runs: strangers cannot make work."""
-    return _blob(await _computed(f"{ahead.SENTENCE}/{request.path_params['token']}"), f"{DAY}, immutable")
+    return _blob(await _compute_offer(f"{ahead.SENTENCE}/{request.path_params['token']}"), f"{DAY}, immutable")
 
 
-async def _computed(path: str, *place: int) -> bytes | None:
-    """What was offered at an address, in a thread: one at a time of each address, so that nobody takes all of them."""
-    mine = _OF_ADDRESS.setdefault(path, asyncio.Lock())
+async def _compute_offer(path: str, *indices: int) -> bytes | None:
+    """Compute the offer of an address in a thread; one at a time for each address, so that nobody takes all threads."""
+    mine = _ADDRESS_LOCKS.setdefault(path, asyncio.Lock())
     async with mine, _AT_ONCE:
-        return await run_in_threadpool(ahead.find_offer, path, *place)
+        return await run_in_threadpool(ahead.find_offer, path, *indices)
 
 
 def _blob(blob: bytes | None, cache: str) -> Response:
@@ -140,9 +140,9 @@ def routes(base_path: str = "") -> list[Route]:
     """Our own routes; Streamlit puts its base path before its own routes only."""
     root = f"/{base_path.strip('/')}".rstrip("/")
     endpoints: dict[str, Any] = {
-        f"{ahead.HEAD}/{{token}}/{{layer:int}}.{{head:int}}": head,
-        f"{ahead.SENTENCE}/{{token}}": heads,
-        show.FONT_ROUTE: _font_of_pictures,
+        f"{ahead.HEAD}/{{token}}/{{layer:int}}.{{head:int}}": serve_head,
+        f"{ahead.SENTENCE}/{{token}}": serve_heads,
+        show.FONT_ROUTE: _serve_picture_font,
         show.PLOTLY_ROUTE: _file(PLOTLY_JS, "text/javascript", DAY),  # exports draw with it, offline
         index_page.EARLY_ROUTE: _file(EARLY_SCRIPT, "text/javascript", "no-cache"),
         index_page.PREVIEW_ROUTE: _file(index_page.PREVIEW, "image/png", DAY),
@@ -174,8 +174,8 @@ def own_address() -> str:
         return str(probe.getsockname()[0])
 
 
-if whole_callbacks.has_what_it_needs():
-    whole_callbacks.mend()
+if whole_callbacks.is_compatible():
+    whole_callbacks.apply()
 request_heads.bound_request_heads()
 #: An upload is read in memory, and no part of it ever lies on the disk.
 MultiPartParser.spool_max_size = st.get_option("server.maxUploadSize") * 2**20

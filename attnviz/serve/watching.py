@@ -59,17 +59,17 @@ class Caches(Collector):
 
     def collect(self) -> Iterable[Metric]:
         here = model_cache.process_caches()
-        held = GaugeMetricFamily("attnviz_cache_bytes", "Bytes held", labels=["cache"])
+        size = GaugeMetricFamily("attnviz_cache_bytes", "Bytes held", labels=["cache"])
         limit = GaugeMetricFamily("attnviz_cache_limit_bytes", "Bytes that may be held", labels=["cache"])
         requests = CounterMetricFamily("attnviz_cache_requests", "Requests", labels=["cache", "found"])
         caches = {name: getattr(here, name) for name in ("models", "runs", "reruns", "results")}
         for name, cache in (caches | {"charts": CHARTS}).items():
-            held.add_metric([name], cache.weight)
+            size.add_metric([name], cache.weight)
             limit.add_metric([name], cache.limit)
             requests.add_metric([name, "yes"], cache.hits)
             requests.add_metric([name, "no"], cache.misses)
         waiting = GaugeMetricFamily("attnviz_waiting_passes", "Passes that wait for a model", value=here.line.waiting)
-        return held, limit, requests, waiting
+        return size, limit, requests, waiting
 
 
 REGISTRY.register(Caches())
@@ -96,8 +96,8 @@ class Watching:
         async def timed_receive() -> Message:
             nonlocal began
             message = await receive()
-            told = streamlit_adapter.parse_message(message.get("bytes") or b"") if self.times else None
-            if told is not None and told.WhichOneof("type") == "rerun_script":
+            content = streamlit_adapter.parse_message(message.get("bytes") or b"") if self.times else None
+            if content is not None and content.WhichOneof("type") == "rerun_script":
                 began = self.clock()
             return message
 

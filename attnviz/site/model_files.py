@@ -30,8 +30,8 @@ def llama_manifest(file: Path) -> dict[str, Any]:
         "eps": fields["attention.layer_norm_rms_epsilon"],
         "base": fields["rope.freq_base"],
         "weights": {
-            each.name: _weight(each.name, each.data_offset, each.tensor_type.name, each.shape[::-1])
-            for each in reader.tensors
+            tensor.name: _weight_record(tensor.name, tensor.data_offset, tensor.tensor_type.name, tensor.shape[::-1])
+            for tensor in reader.tensors
         },
     }
 
@@ -52,17 +52,17 @@ def bert_manifest(file: Path) -> dict[str, Any]:
         "width": config["hidden_size"] // heads,
         "eps": config["layer_norm_eps"],
         "weights": {
-            name: _weight(name, 8 + size + each["data_offsets"][0], each["dtype"], each["shape"])
-            for name, each in header.items()
+            name: _weight_record(name, 8 + size + tensor["data_offsets"][0], tensor["dtype"], tensor["shape"])
+            for name, tensor in header.items()
             if name.endswith((".weight", ".bias"))
         },
     }
 
 
-def _weight(name: str, at: int, kind: str, shape: Sequence[int]) -> dict[str, Any]:
+def _weight_record(name: str, at: int, kind: str, shape: Sequence[int]) -> dict[str, Any]:
     """Where a weight lies in the files, from the beginning of the first, and how its numbers are stored."""
     if kind not in KINDS:
         raise Problem(
             "{tensor} is stored as {kind}; these are read: {known}", tensor=name, kind=kind, known=MessageList(KINDS)
         )
-    return {"at": int(at), "kind": kind, "shape": [int(each) for each in shape]}
+    return {"at": int(at), "kind": kind, "shape": [int(size) for size in shape]}

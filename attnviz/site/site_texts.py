@@ -1,4 +1,4 @@
-"""What a site says around the pictures, in the language it is written in."""
+"""Sentences of a site around its pictures, in the site's language."""
 
 from attnviz.base.words import _
 from attnviz.site.model_files import LONGEST

@@ -36,7 +36,7 @@ from attnviz.site.site_texts import site_texts
 
 BUNDLE = Path(__file__).parent / "bundle"
 MARK = ".attnviz-site"  #: a file that says that a folder is ours to write into
-PART = 20 * 2**20  #: bytes of a file at most: what hosts of static files allow
+MOST_FILE_BYTES = 20 * 2**20  #: bytes of a file at most: what hosts of static files allow
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; "
     "font-src data:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'"
@@ -49,7 +49,7 @@ SCRIPT = '<script src="site.js"></script>'
 
 @dataclass(frozen=True)
 class SiteModel:
-    """A model of the site, and what the page knows of it."""
+    """A model of the site, and its card on the page."""
 
     loaded: LoadedModel
     card: dict[str, Any]
@@ -76,45 +76,50 @@ def write(
     """Write the site into a folder; the number of bytes it holds. A Problem where it cannot be as it is asked for."""
     if app is not None and urlsplit(app).scheme not in ("http", "https"):
         raise Problem("{address} is no address of an app: it begins with http:// or https://", address=app)
-    entries = [_packaged(name)[0] for name in dict.fromkeys(models)]
+    entries = [_packaged_entry(name)[0] for name in dict.fromkeys(models)]
     try:
-        _claim(out)
+        _claim_folder(out)
         (out / "licences.txt").write_text(_licences(entries), encoding="utf-8")
     except OSError as problem:
         raise Problem(
             "{folder} is no folder that can be written into: {why}", folder=str(out), why=problem.strerror
         ) from None
-    made = [write_model(each.id, out) for each in entries]
+    site_models = [write_model(entry.id, out) for entry in entries]
     if sentences is None:
-        told = [(each, model) for model in made for each in model_examples(model.loaded.entry) if not each.second]
+        pairs = [
+            (example, model)
+            for model in site_models
+            for example in model_examples(model.loaded.entry)
+            if not example.second
+        ]
     else:
-        told = [(each, made[0]) for each in _sentences(sentences, made[0].card)]
-    examples = [_prepared(*each, out) for each in told]
-    for each in ("site.js", "worker.js"):
-        shutil.copyfile(BUNDLE / each, out / each)
+        pairs = [(example, site_models[0]) for example in _read_sentences(sentences, site_models[0].card)]
+    examples = [_read_example(*pair, out) for pair in pairs]
+    for script in ("site.js", "worker.js"):
+        shutil.copyfile(BUNDLE / script, out / script)
     style = pictures_font.font_style() + (BUNDLE / "site.css").read_text("utf-8")
     (out / "site.css").write_text(style, encoding="utf-8")
-    names = {each: "index.html" if number == 0 else f"index.{each}.html" for number, each in enumerate(languages)}
+    names = {code: "index.html" if number == 0 else f"index.{code}.html" for number, code in enumerate(languages)}
     for language, name in names.items():
         with use_language(language):
-            page = _page(examples, [each.card for each in made], app, names)
+            page = _page(examples, [model.card for model in site_models], app, names)
         (out / name).write_text(page, encoding="utf-8")
     (out / "offline.js").write_text(_offline(out), encoding="utf-8")
     return sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
 
 
-def _claim(out: Path) -> None:
+def _claim_folder(out: Path) -> None:
     """Make a folder ours, where it is empty or is already: no other's file is overwritten, and none behind a link."""
     out.mkdir(parents=True, exist_ok=True)
     inside = list(out.rglob("*"))
-    if linked := [each for each in (out, *inside) if each.is_symlink()]:
+    if linked := [path for path in (out, *inside) if path.is_symlink()]:
         raise Problem("{path} is a link, and nothing is written through one", path=str(linked[0]))
     if inside and not (out / MARK).is_file():
         raise Problem("{folder} holds files that are not a site's: name a folder that is empty", folder=str(out))
     (out / MARK).write_text("Written by `attnviz site`, which may write here again.\n", encoding="utf-8")
 
 
-def _packaged(name: str) -> tuple[ModelEntry, Path]:
+def _packaged_entry(name: str) -> tuple[ModelEntry, Path]:
     """A model whose packaged files are here, and such that a browser can read them; and the file of its weights."""
     entry = find(name)
     file = wheel_path(entry) if entry.id in MODELS else None
@@ -130,29 +135,29 @@ def _packaged(name: str) -> tuple[ModelEntry, Path]:
 
 def write_model(name: str, out: Path) -> SiteModel:
     """A model whose files, in parts, and tokenizer are written into the folder `models` of a site."""
-    entry, file = _packaged(name)
+    entry, file = _packaged_entry(name)
     loaded = load(entry.id)
     folder = out / "models"
     manifest = {
         "name": entry.id,
         "longest": LONGEST,
-        "parts": _parts(file, folder, entry.id),
+        "parts": _write_parts(file, folder, entry.id),
         **_tokenizer(loaded, folder),
         **(llama_manifest(file) if file.suffix == ".gguf" else bert_manifest(file)),
     }
     known = {name: manifest[name] for name in ("name", "family", "layers", "heads", "groups", "width")}
-    written = _kept(folder, entry.id, ".json", json.dumps(manifest, separators=(",", ":")).encode())
+    written = _write_file(folder, entry.id, ".json", json.dumps(manifest, separators=(",", ":")).encode())
     about = f"{loaded.name} · {file.stat().st_size / 1e6:.0f} MB"
     return SiteModel(loaded, {**known, "about": about, "manifest": written})
 
 
-def _parts(file: Path, folder: Path, name: str) -> list[str]:
+def _write_parts(file: Path, folder: Path, name: str) -> list[str]:
     """The addresses of a file's parts, each named by what is in it."""
-    made = []
+    addresses = []
     with file.open("rb") as opened:
-        while content := opened.read(PART):
-            made.append(_kept(folder, name, ".bin", content))
-    return made
+        while content := opened.read(MOST_FILE_BYTES):
+            addresses.append(_write_file(folder, name, ".bin", content))
+    return addresses
 
 
 def _tokenizer(loaded: LoadedModel, folder: Path) -> dict[str, str]:
@@ -168,10 +173,10 @@ def _tokenizer(loaded: LoadedModel, folder: Path) -> dict[str, str]:
             step.update({"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False})
     text = json.dumps(rules, ensure_ascii=False, separators=(",", ":")).encode()
     name = loaded.entry.id
-    return {"tokenizer": _kept(folder, name, ".json", text), "config": _kept(folder, name, ".json", config)}
+    return {"tokenizer": _write_file(folder, name, ".json", text), "config": _write_file(folder, name, ".json", config)}
 
 
-def _kept(folder: Path, name: str, suffix: str, content: bytes) -> str:
+def _write_file(folder: Path, name: str, suffix: str, content: bytes) -> str:
     """The address of a file with this content."""
     file = folder / f"{name}-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -186,19 +191,19 @@ def _page(
     first = examples[0]
     view = first.view
     about = live_header(view)
-    words = about["words"] | site_texts()
+    texts = about["words"] | site_texts()
     about |= {
-        "words": words,
+        "words": texts,
         "cards": list(cards),
         "examples": [
             {
-                "text": each.example.text,
-                "model": each.model.loaded.entry.id,
-                "at": "{}.{}".format(*each.view.tile) if each.example.head else "",
-                "shows": translate_message(each.example.shows),
-                "file": each.file,
+                "text": example.example.text,
+                "model": example.model.loaded.entry.id,
+                "at": "{}.{}".format(*example.view.tile) if example.example.head else "",
+                "shows": translate_message(example.example.shows),
+                "file": example.file,
             }
-            for each in examples
+            for example in examples
         ],
         "codes": live.deflate_base64(first.codes),
         # the file that a visitor saves, with the {names} of what the browser puts into it
@@ -208,44 +213,51 @@ def _page(
     }
     spoken = current_language()
     title = html.escape(_("attnviz: see attention, in this browser"))
-    others = [_way(known()[each], f"{pages[each]}{{search}}#", lang=each) for each in pages if each != spoken]
+    others = [
+        _view_link(known()[language], f"{pages[language]}{{search}}#", lang=language)
+        for language in pages
+        if language != spoken
+    ]
     top = (
         f"<noscript>{html.escape(_('This page needs JavaScript.'))}</noscript>"
         f'<header class="site-top"><h1>{title}</h1><nav>{" ".join(others)}</nav></header>'
     )
-    licences = f'<a href="licences.txt">{html.escape(words["licences"])}</a>'
-    ways = [licences] if app is None else [licences, _way(words["open"], f"{app.rstrip('/')}/explore?")]
+    licences = f'<a href="licences.txt">{html.escape(texts["licences"])}</a>'
+    ways = [licences] if app is None else [licences, _view_link(texts["open"], f"{app.rstrip('/')}/explore?")]
     foot = (
-        f'<footer class="live-foot"><span>{html.escape(words["stays"])} {html.escape(words["more"])} {" · ".join(ways)}'
-        f"</span>{_way(words['whole'], f'{pages[spoken]}#', target='_blank')} · {html.escape(words['made'])}</footer>"
+        f'<footer class="live-foot"><span>{html.escape(texts["stays"])} {html.escape(texts["more"])} {" · ".join(ways)}'
+        f"</span>{_view_link(texts['whole'], f'{pages[spoken]}#', target='_blank')} · "
+        f"{html.escape(texts['made'])}</footer>"
     )
     layer, head = view.tile  # its scores alone: those of all others are most of the bytes, and wait until one is chosen
-    one = pack_heads(replace(view, heads=[view.heads[sum(view.grid.heads[:layer]) + head]], grid=HeadGrid.of([1])))
-    return live.page_document(title, STYLE, inert_json(about), one, SCRIPT, policy=POLICY, top=top, foot=foot)
+    first_heads = pack_heads(
+        replace(view, heads=[view.heads[sum(view.grid.heads[:layer]) + head]], grid=HeadGrid.of([1]))
+    )
+    return live.page_document(title, STYLE, inert_json(about), first_heads, SCRIPT, policy=POLICY, top=top, foot=foot)
 
 
-def _way(text: str, base: str, **more: str) -> str:
+def _view_link(text: str, base: str, **more: str) -> str:
     """A link to a page that shows the same: the browser writes what the address says behind its base."""
     attributes = "".join(f' {name}="{value}"' for name, value in more.items())
     return f'<a data-way="{html.escape(base)}" rel="noopener"{attributes}>{html.escape(text)}</a>'
 
 
-def _sentences(file: Path, card: Mapping[str, Any]) -> list[Example]:
+def _read_sentences(file: Path, card: Mapping[str, Any]) -> list[Example]:
     """A file's examples, one a line: a sentence; after a tab the head to begin with; after another what it shows."""
     heads = {f"{layer}.{head}": (layer, head) for layer in range(card["layers"]) for head in range(card["heads"])}
-    made = []
+    examples = []
     for number, line in enumerate(read_lines(file)):
         text, at, shows = [*line.split("\t"), "", ""][:3]
         if at and at not in heads:
             raise Problem(
                 "{file} asks for head {at}; there are 0.0 to {last}", file=str(file), at=at, last=[*heads][-1]
             )
-        said = Message("{error}", {"error": shows})  # as it is: a sentence of one's own is no template
-        made.append(Example(f"sentence-{number}", text, said, head=heads.get(at)))
-    return made
+        message = Message("{error}", {"error": shows})  # as it is: a sentence of one's own is no template
+        examples.append(Example(f"sentence-{number}", text, message, head=heads.get(at)))
+    return examples
 
 
-def _prepared(example: Example, model: SiteModel, out: Path) -> ReadExample:
+def _read_example(example: Example, model: SiteModel, out: Path) -> ReadExample:
     """An example, read, with its file beside the page."""
     entry, card = model.loaded.entry, model.card
     run = run_model(Request(entry.id, example.text), model.loaded)
@@ -257,10 +269,10 @@ def _prepared(example: Example, model: SiteModel, out: Path) -> ReadExample:
     heads = raw_heads(layers, labels)
     weights = np.concatenate([layer.weights()[0].float().numpy() for layer in layers])
     codes = packing.make_thumbnails(weights, ~np.stack([head.mask for head in heads])).tobytes()
-    counts, kv_counts = ([card[each]] * card["layers"] for each in ("heads", "groups"))
+    counts, kv_counts = ([card[name]] * card["layers"] for name in ("heads", "groups"))
     view = LiveView(heads, HeadGrid.of(counts, kv_counts), HeadView(tile=example.head or (0, 0)))
     content = json.dumps({"labels": labels, "heads": pack_heads(view)}, ensure_ascii=False).encode()
-    return ReadExample(example, model, view, codes, _kept(out / "examples", example.id, ".json", content))
+    return ReadExample(example, model, view, codes, _write_file(out / "examples", example.id, ".json", content))
 
 
 def _offline(out: Path) -> str:

@@ -29,7 +29,7 @@ def test_a_step_waits_for_its_turn_unless_other_processes_compute_it(line, elsew
         seen.append(line.taken)
         yield np.zeros(1)
 
-    live = live_run.advance("section", "key", steps, lambda _result: True, elsewhere=elsewhere)
+    live = live_run.advance("section", "key", steps, lambda _result: True, is_remote=elsewhere)
     assert not live.running
     assert seen == [taken]
     assert line.taken == 0
@@ -56,7 +56,7 @@ def test_who_waits_goes_before_the_next_part_of_a_long_computation(line, monkeyp
     assert live_run.advance("section", "key", parts, lambda number: number == 3).result == 3
     waiting.join(45)
     assert order == [1, "another visitor", 2, 3]
-    assert (one_place.taken, one_place.waiting) == (0, 0)
+    assert (one_place.n_working, one_place.waiting) == (0, 0)
 
 
 def test_two_long_computations_leave_a_place_to_who_typed_a_sentence(line, monkeypatch):
@@ -82,7 +82,7 @@ def test_two_long_computations_leave_a_place_to_who_typed_a_sentence(line, monke
     for each in both:
         each.join(45)
     assert at_once == [1, 1]
-    assert (line.taken, long_line.taken) == (0, 0)
+    assert (line.taken, long_line.n_working) == (0, 0)
 
 
 def test_two_long_computations_take_turns_part_by_part(line, monkeypatch):
@@ -107,4 +107,4 @@ def test_two_long_computations_take_turns_part_by_part(line, monkeypatch):
     for each in both:
         each.join(45)
     assert order == ["one", "another"] * 4
-    assert (line.taken, long_line.taken) == (0, 0)
+    assert (line.taken, long_line.n_working) == (0, 0)

@@ -31,7 +31,7 @@ def drawn(words: str, caption: str | None, axes: bool) -> None:
     fig = go.Figure(go.Bar(y=[1]))
     if axes:
         fig.update_layout(xaxis_title="d_k", yaxis_title="variance")
-    show.figure(fig, name="a-chart", key="a", words=words, caption=caption)
+    show.figure(fig, name="a-chart", key="a", sentence=words, caption=caption)
 
 
 BOLD = "The cache holds **3** bytes."

@@ -112,7 +112,7 @@ def ends(choice: Choice[Any]) -> list[str]:
     if choice.kind == "flag":
         return [choice.write(not choice.default)]
     if choice.kind == "text":
-        return list(TEXTS.get(choice.name, (ONE, FOUR) if choice.kept_as else ()))
+        return list(TEXTS.get(choice.name, (ONE, FOUR) if choice.shared_key else ()))
     return []
 
 
@@ -126,7 +126,7 @@ def controls_on(page: Any, name: str) -> list[Choice[Any]]:
 def is_alike(name: str, link: Link) -> bool:
     """Whether all words of the page are exactly alike, or there is only one."""
     section = link.get(TURNING.get(name, ""), "")
-    text = [link[choice.name] for choice in page_choices(name) if choice.kept_as and choice.name in link]
+    text = [link[choice.name] for choice in page_choices(name) if choice.shared_key and choice.name in link]
     return text in ([ONE], [FOUR]) and not {name, f"{name} {section}".strip()}.isdisjoint(ALIKE)
 
 

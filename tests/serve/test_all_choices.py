@@ -21,7 +21,7 @@ def script() -> None:
     page = st.session_state["test_page"]
     if link_state.sync_from_url(page):
         link_state.push_url()
-    mine = [choice for choice in choices.page_choices(page) if not choice.of_moment]
+    mine = [choice for choice in choices.page_choices(page) if not choice.is_momentary]
     if st.session_state.pop("test_change", False):
         link_state.set_many({choice: choice.example for choice in mine})
     if "test_view" in st.session_state:
@@ -51,7 +51,7 @@ def link_of(app: Any) -> dict[str, str]:
 def test_every_choice_changed_is_the_same_by_link_by_file_and_on_return(page: str) -> None:
     assert link_of(session(page)) == {}, "all defaults"
     changed = session(page, test_change=True)
-    wanted = {choice.name: choice.example for choice in page_choices(page) if not choice.of_moment}
+    wanted = {choice.name: choice.example for choice in page_choices(page) if not choice.is_momentary}
     assert [choice.name for choice in page_choices(page) if choice.example == choice.default] == []
     assert changed.session_state["test_values"] == wanted, "chosen"
 

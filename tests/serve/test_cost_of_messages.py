@@ -397,7 +397,7 @@ def test_uploads_of_a_session_take_no_more_than_it_may_keep(server: Limited):
     _seconds, rose = in_own_thread(asyncio.run, tried())
     assert answers.count(204) == 40
     assert answers.count(403) == 60
-    assert rose <= incoming.KEPT_OF_ONE + MOST_BYTES
+    assert rose <= incoming.MOST_SESSION_BYTES + MOST_BYTES
 
 
 def test_a_server_that_was_started_with_few_files_opens_as_many_as_its_system_allows(server: Limited):

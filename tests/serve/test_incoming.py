@@ -289,7 +289,7 @@ def test_an_upload_that_no_page_asked_for_is_refused():
 
 def test_the_oldest_uploads_of_a_session_go_first_and_then_the_oldest_of_all():
     async def tried() -> None:
-        uploads, size = Uploads(), incoming.KEPT_OF_ONE // 3
+        uploads, size = Uploads(), incoming.MOST_SESSION_BYTES // 3
         await uploads.ask("mine", 8)
         for name in "abcdef":
             assert await uploads.put(f"mine/{name}", size) == 204
@@ -297,11 +297,11 @@ def test_the_oldest_uploads_of_a_session_go_first_and_then_the_oldest_of_all():
         assert await uploads.put("mine/d", method="DELETE") == 204
         assert await uploads.put("mine/g", size) == 204
         assert len(uploads.dropped) == 3, "what its visitor took away counts no more"
-        for session in [f"visitor-{n}" for n in range(incoming.KEPT_OF_ALL // size)]:
+        for session in [f"visitor-{n}" for n in range(incoming.MOST_UPLOAD_BYTES // size)]:
             await uploads.ask(session)
             assert await uploads.put(f"{session}/a", size) == 204
         assert uploads.dropped[3:] == ["mine/e", "mine/f", "mine/g"]
-        assert sum(uploads.incoming.kept.values()) <= incoming.KEPT_OF_ALL
+        assert sum(uploads.incoming.stored_uploads.values()) <= incoming.MOST_UPLOAD_BYTES
 
     in_loop(tried())
 
@@ -313,13 +313,13 @@ def test_a_session_has_two_uploads_on_their_way_and_all_together_not_too_many(mo
         for number in range(9):
             await uploads.ask(f"visitor-{number}", 3)
         begun = [asyncio.ensure_future(uploads.put(f"visitor-{n}/{name}")) for n in range(9) for name in "abc"]
-        while len(uploads.incoming.under_way) < incoming.AT_ONCE:
+        while len(uploads.incoming.active_uploads) < incoming.AT_ONCE:
             await asyncio.wait(begun, timeout=0.01)
         uploads.held.set()
         answers = [await each for each in begun]
         assert answers[:3] == [204, 204, 503]
         assert answers.count(204) == incoming.AT_ONCE
-        assert uploads.incoming.under_way == []
+        assert uploads.incoming.active_uploads == []
         monkeypatch.setattr(incoming, "PATIENCE", 0.01)
         uploads.held = asyncio.Event()
         assert await uploads.put("visitor-8/a") == 408

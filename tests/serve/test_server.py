@@ -14,7 +14,7 @@ from tests.own_thread import in_own_thread
 def test_a_server_has_a_mark_of_memory_whoever_starts_it(said, megabytes, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ATTNVIZ_PROCESS_MB", said or "")
     monkeypatch.setattr(process_limits, "machine_memory", lambda: 10**9)
-    monkeypatch.setattr(server, "_warm_or_say_why", lambda: None)
+    monkeypatch.setattr(server, "_warm_up_or_log", lambda: None)
 
     async def started() -> str:
         async with server.lifespan(None):
@@ -25,6 +25,6 @@ def test_a_server_has_a_mark_of_memory_whoever_starts_it(said, megabytes, monkey
 
 def test_a_first_visitor_imports_no_page():
     assert {"pandas", "pyarrow", "transformers.modeling_utils", *(page.draw for page in page_table.PAGES)} <= set(
-        server.WHOLE
+        server.PRELOADED
     )
-    assert set(server.WHOLE) < set(sys.modules)
+    assert set(server.PRELOADED) < set(sys.modules)

@@ -73,7 +73,7 @@ class BoundedCache(Generic[T]):
         """A future of the value under `key`, without waiting: a missing value is made in a thread of its own."""
         result, is_ours = self._claim(key, 0)
         if is_ours:
-            threading.Thread(target=self._make_aside, args=(key, make, result), daemon=True).start()
+            threading.Thread(target=self._make_in_background, args=(key, make, result), daemon=True).start()
         return result
 
     def find(self, key: Hashable) -> T | None:
@@ -134,7 +134,7 @@ class BoundedCache(Generic[T]):
             self._on_evict()
         return value
 
-    def _make_aside(self, key: Hashable, make: Callable[[], T], result: Future[T]) -> None:
+    def _make_in_background(self, key: Hashable, make: Callable[[], T], result: Future[T]) -> None:
         with contextlib.suppress(Exception):  # the future holds it, for those who wait
             self._make(key, make, result)
 
@@ -156,9 +156,9 @@ def count_bytes(value: object) -> int:
     if is_dataclass(value) and not isinstance(value, type):
         return sum(count_bytes(getattr(value, field.name)) for field in fields(value))
     if isinstance(value, Mapping):
-        return sum(count_bytes(key) + count_bytes(each) for key, each in value.items())
+        return sum(count_bytes(key) + count_bytes(element) for key, element in value.items())
     if isinstance(value, list | tuple | AbstractSet):
-        return sum(count_bytes(each) for each in value)
+        return sum(count_bytes(element) for element in value)
     return sys.getsizeof(value)
 
 
@@ -182,7 +182,7 @@ def memory_after_trim() -> int:
     return own_memory()
 
 
-def is_short() -> bool:
+def is_memory_short() -> bool:
     """Whether more is kept than `ATTNVIZ_PROCESS_MB`."""
     most = settings.current_settings().process_bytes
     return most is not None and memory_after_trim() >= most

@@ -67,12 +67,12 @@ class ProcessCaches:
 
     @cached_property
     def engine(self) -> Engine:
-        """Whoever makes the passes."""
+        """The engine that runs the models: in this process or remote."""
         return remote_engine(wait_for_turn) or InProcess(_model_for, load_in_background, wait_for_turn)
 
 
 def process_caches() -> ProcessCaches:
-    """The one `Shared` of this process."""
+    """The one `ProcessCaches` of this process."""
     return _SHARED
 
 
@@ -104,14 +104,14 @@ def model_of_run(run: ModelRun) -> LoadedModel:
     """The model that made a run, to run it again; a Problem where its files were overwritten since."""
     request = run.request
     if _key(request) not in process_caches().models and version(request.model) != request.version:
-        raise _overwritten(run.name)  # before other files are loaded for nothing
+        raise _overwritten_problem(run.name)  # before other files are loaded for nothing
     return _model_for(request, get_model)
 
 
 def load_in_background(name: str) -> Future[LoadedModel]:
     """Load in the background, unless the model is here as it is on the disk; errors surface at the next request."""
     now = version(name)
-    return process_caches().models.begin((name, now), lambda: _loaded(name, now))
+    return process_caches().models.begin((name, now), lambda: _load_model(name, now))
 
 
 def get_run(request: Request) -> ModelRun:
@@ -138,7 +138,7 @@ def cached_result(run: ModelRun, key: Hashable, make: Callable[[], T]) -> T:
 
 
 def find_cached(run: ModelRun, key: Hashable) -> Any:
-    """What `cached` keeps under this key, or None; nothing is made."""
+    """The result that `cached_result` has stored under this key, or None; nothing is computed."""
     return process_caches().results.find((run.request, key))
 
 
@@ -160,11 +160,11 @@ def _key(request: Request) -> tuple[str, str]:
 def _run(request: Request) -> ModelRun:
     here = process_caches()
     if not here.engine.loads_here or _key(request) not in here.models:
-        kept = stored_run(request)
-        if kept is not None:
+        run = stored_run(request)
+        if run is not None:
             if here.loads_ahead:
                 here.engine.expect(request.model)  # the visitor's next sentence will want it
-            return kept
+            return run
     return here.engine.run(request)
 
 
@@ -174,7 +174,7 @@ def _model_for(
     """The model of a request as it was when the request was made; `otherwise` gets it, waiting without a word."""
     loaded = process_caches().models.find(_key(request)) or otherwise(request.model)
     if loaded.version != request.version:
-        raise _overwritten(loaded.entry.name)
+        raise _overwritten_problem(loaded.entry.name)
     return loaded
 
 
@@ -191,7 +191,7 @@ def _watch(name: str, loading: Future[LoadedModel]) -> None:
         bar.empty()
 
 
-def _loaded(name: str, wanted: str) -> LoadedModel:
+def _load_model(name: str, expected_version: str) -> LoadedModel:
     steps = process_caches().steps
 
     def progress(share: float, message: Message) -> None:
@@ -201,14 +201,14 @@ def _loaded(name: str, wanted: str) -> LoadedModel:
         loaded = load(name, progress)
     finally:
         steps.pop(name, None)
-    if loaded.version != wanted:
-        raise _overwritten(loaded.entry.name)
+    if loaded.version != expected_version:
+        raise _overwritten_problem(loaded.entry.name)
     gc.collect()
     gc.freeze()  # Streamlit collects garbage after every run, and need not go through a model's many objects each time
     return loaded
 
 
-def _overwritten(name: str) -> Problem:
+def _overwritten_problem(name: str) -> Problem:
     return Problem("The files of {name} changed while they were being read; reload the page", name=name)
 
 

@@ -1,4 +1,4 @@
-"""What is computed or drawn of what a visitor chose, once for all visitors, and kept within some bytes.
+"""Cache computed results and charts for all visitors, bounded in bytes.
 
 `@shared` is for what is computed. A chart takes Plotly 3 to 15 ms to build, and a class looks at the same ones: of
 the same numbers in the same language they are one object, which everybody draws and nobody may change.
@@ -28,7 +28,7 @@ UNSPELLED = (pickle.PicklingError, AttributeError, TypeError, ValueError, Recurs
 
 
 def shared(compute: Callable[P, R], key: Callable[..., Hashable] | None = None) -> Callable[P, R]:
-    """`compute`, of which equal calls have one result, which nobody may change.
+    """Wrap `compute` so that equal calls share one result, which nobody may change.
 
     Parameters whose names begin with "_" do not tell calls apart; `key` says what does where values themselves do not.
     """
@@ -39,9 +39,9 @@ def shared(compute: Callable[P, R], key: Callable[..., Hashable] | None = None) 
         if key is not None:
             call = key(*args, **named)
         else:
-            given = parameters.bind(*args, **named)
-            given.apply_defaults()  # else a value is taken for that of another parameter, which this call leaves out
-            call = tuple(value for name, value in given.arguments.items() if not name.startswith("_"))
+            bound = parameters.bind(*args, **named)
+            bound.apply_defaults()  # else a value is taken for that of another parameter, which this call leaves out
+            call = tuple(value for name, value in bound.arguments.items() if not name.startswith("_"))
         result: R = RESULTS.get((compute, call), lambda: compute(*args, **named))
         return result
 
@@ -50,19 +50,19 @@ def shared(compute: Callable[P, R], key: Callable[..., Hashable] | None = None) 
 
 def cached_chart(make: Callable[P, Figure], *args: P.args, **kwargs: P.kwargs) -> Figure:
     """`make(*args, **kwargs)`, or the chart that the same call made before, in the same language."""
-    spelled = io.BytesIO()
-    pickler = pickle.Pickler(spelled, 4)  # the fourth protocol does not tell whether an array may be written to
+    serialized = io.BytesIO()
+    pickler = pickle.Pickler(serialized, 4)  # the fourth protocol does not tell whether an array may be written to
     pickler.fast = True  # nothing refers to what was spelled before: equal values are spelled alike
     try:
         pickler.dump((make.__module__, make.__qualname__, current_language(), args, kwargs))
     except UNSPELLED:
         return make(*args, **kwargs)
     return CHARTS.get(
-        hashlib.blake2b(spelled.getbuffer(), digest_size=20).digest(), lambda: _final(make(*args, **kwargs))
+        hashlib.blake2b(serialized.getbuffer(), digest_size=20).digest(), lambda: _freeze_chart(make(*args, **kwargs))
     )
 
 
-def _final(fig: Figure) -> Figure:
+def _freeze_chart(fig: Figure) -> Figure:
     """The chart, whose content for the browser is read from memory from now on: nobody changes it any more.
 
     To collect that content takes Plotly longer than all else that it takes to send a chart. Of Streamlit's template it
@@ -75,7 +75,7 @@ def _final(fig: Figure) -> Figure:
     return fig
 
 
-def with_room(fig: Figure) -> Figure:
+def ensure_label_room(fig: Figure) -> Figure:
     """The chart with margins for its labels. A kept one has them, and is changed no more."""
     return fig if "to_dict" in vars(fig) else add_label_room(fig)
 

@@ -1,4 +1,4 @@
-"""A queue for long work: so many at a time, the others in turn, and no more than it is long.
+"""A queue for long work, with a limit on those who work and on those who wait.
 
 Addresses take turns, and those who come from the same one go in the order in which they came: who opens ten windows
 and presses in each is before nobody but himself, and cannot take the last places. A session is never twice in a line:
@@ -19,7 +19,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app.cache.bounded_cache import is_short
+from attnviz.app.cache.bounded_cache import is_memory_short
 from attnviz.app.workarounds.streamlit_adapter import leave_if_gone, run_of_this_thread
 from attnviz.base.message import Problem
 from attnviz.base.words import _, ngettext
@@ -35,7 +35,7 @@ def visitor_address() -> str | None:
 
 
 @dataclass(eq=False)
-class _Place:
+class _Waiter:
     """A visitor in the line, from where he comes, and what is set when it is his turn."""
 
     address: str | None
@@ -52,8 +52,8 @@ class WaitingLine:
         """
         self._heavy = heavy
         self._at_once, self._longest, self._lease = at_once, longest, lease
-        self._began: dict[_Place, float] = {}  #: when the turn came of each whose turn it is
-        self._line: list[_Place] = []
+        self._began: dict[_Waiter, float] = {}  #: when the turn came of each whose turn it is
+        self._line: list[_Waiter] = []
         self._lock = threading.Lock()
 
     @contextmanager
@@ -62,18 +62,18 @@ class WaitingLine:
 
         Whatever `waiting` raises ends the wait: Streamlit ends so the run of a visitor who has left.
         """
-        mine = _Place(visitor_address())
-        if self._heavy and is_short():
+        mine = _Waiter(visitor_address())
+        if self._heavy and is_memory_short():
             raise Problem("This server is short of memory just now; try again in a minute")
         with self._lock:
             if len(self._line) >= self._at_once + self._longest:
                 raise Problem("{n} visitors are waiting here already; try again in a minute", n=self._longest)
             self._line.insert(self._index_for(mine.address), mine)
-            self._call()
+            self._wake_next()
         try:
             while not mine.turn.wait(BETWEEN_LOOKS):
                 with self._lock:
-                    self._call()
+                    self._wake_next()
                     before = self._line.index(mine) - self._at_once + 1
                 if before > 0:  # else it was called just now
                     waiting(before)
@@ -82,10 +82,10 @@ class WaitingLine:
             with self._lock:
                 self._line.remove(mine)
                 self._began.pop(mine, None)
-                self._call()
+                self._wake_next()
 
     @property
-    def taken(self) -> int:
+    def n_working(self) -> int:
         """How many work now."""
         return min(len(self._line), self._at_once)
 
@@ -96,24 +96,24 @@ class WaitingLine:
 
     def _index_for(self, address: str | None) -> int:
         """Where in the line one more from this address stands: before those with as many of theirs before them."""
-        mine = sum(place.address == address for place in self._line)
+        mine = sum(waiter.address == address for waiter in self._line)
         if address is not None and mine >= max(1, self._at_once + self._longest - OF_OTHERS):
             raise Problem("{n} visitors from your address are here already; try again in a minute", n=mine)
         before: Counter[str | None] = Counter()
         index = 0
-        for number, place in enumerate(self._line, start=1):
-            if place in self._began or before[place.address] <= mine:
+        for number, waiter in enumerate(self._line, start=1):
+            if waiter in self._began or before[waiter.address] <= mine:
                 index = number
-            before[place.address] += 1
+            before[waiter.address] += 1
         return index
 
-    def _call(self) -> None:
+    def _wake_next(self) -> None:
         """Tell those whose turn it is, and nobody else: three hundred who wait are not woken for each step."""
         now = time.monotonic()
         late = sum(now - began > self._lease for began in self._began.values())
-        for each in self._line[: self._at_once + late]:
-            self._began.setdefault(each, now)
-            each.turn.set()
+        for waiter in self._line[: self._at_once + late]:
+            self._began.setdefault(waiter, now)
+            waiter.turn.set()
 
 
 #: Pages are drawn two at a time, in the order in which they were asked for: of three hundred that a class opens at once
@@ -151,11 +151,11 @@ def wait_in_line(line: WaitingLine) -> Iterator[None]:
         yield
 
 
-def wait_for_another(made: Future[Any]) -> None:
+def wait_for_another(future: Future[Any]) -> None:
     """Wait until what another visitor asked for is made, or given up."""
     notice = _Notice()
-    while not made.done():
-        if not wait([made], BETWEEN_LOOKS).done:
+    while not future.done():
+        if not wait([future], BETWEEN_LOOKS).done:
             notice.show(_("Another visitor has just asked for the same thing; it is being computed."))
     notice.clear()
 

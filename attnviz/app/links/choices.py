@@ -4,7 +4,7 @@ Widgets, links, saved views, coming back to a page, and the sentences that answe
 follow from these declarations. A page declares its choices in its own module:
 
     PAGE = PageChoices("masks")
-    SEED = PAGE.whole("m_seed", 0, low=0, high=9999, label=N_("Seed"))
+    SEED = PAGE.integer("m_seed", 0, low=0, high=9999, label=N_("Seed"))
 
 Nothing here knows Streamlit; `link_state` keeps the values, `widgets` draws them.
 """
@@ -20,8 +20,8 @@ from attnviz.base import record_json
 from attnviz.base.message import Message
 
 T = TypeVar("T")
-Whole = TypeVar("Whole", int, int | None)
-YesOrNo = TypeVar("YesOrNo", bool, bool | None)
+IntOrNone = TypeVar("IntOrNone", int, int | None)
+BoolOrNone = TypeVar("BoolOrNone", bool, bool | None)
 
 LONGEST_ID = 200  # characters
 
@@ -46,7 +46,7 @@ def name_of_head(head: HeadPlace | None) -> str:
 class PartialValue(ValueError):
     """Only part of a value in a link can be used, `kept`: a text was cut, or the items in `lost` make no sense."""
 
-    kept: Any
+    usable: Any
     lost: Sequence[object] = ()
 
 
@@ -73,14 +73,14 @@ class Choice(Generic[T]):
     longest: int = 0  #: characters of a text
     inside: str = ""
     short: str = ""
-    kept_as: str = ""  #: choices of several pages with the same name here share one value, as the sentence does
-    of_reader: bool = False  #: who reads decides: another one's saved view does not change it
-    of_moment: bool = False  #: a link may ask for it; the page's own link, which is copied, never says it
+    shared_key: str = ""  #: choices of several pages with the same name here share one value, as the sentence does
+    is_personal: bool = False  #: who reads decides: another one's saved view does not change it
+    is_momentary: bool = False  #: a link may ask for it; the page's own link, which is copied, never says it
 
     @property
     def key(self) -> str:
         """The key under which the session keeps the value."""
-        return self.kept_as or self.name
+        return self.shared_key or self.name
 
 
 @dataclass
@@ -112,15 +112,15 @@ class PageChoices:
         default: str | None = None,
         *,
         label: str | Message,
-        of_reader: bool = False,
-        of_moment: bool = False,
+        is_personal: bool = False,
+        is_momentary: bool = False,
     ) -> Choice[str]:
         """One of `ids`, which are never translated. Without `ids` only the page knows them, and "" means its pick."""
         ids = tuple(ids)
         first = default if default is not None else (ids[0] if ids else "")
         if ids and first not in ids:
             raise ValueError(f"{name}: the default {first!r} is none of {ids}")
-        other = next((each for each in ids if each != first), "another")
+        example = next((candidate for candidate in ids if candidate != first), "another")
 
         def read(text: Any) -> str:
             if not isinstance(text, str) or len(text) > LONGEST_ID or (ids and text not in ids):
@@ -135,17 +135,17 @@ class PageChoices:
                 first,
                 read,
                 str,
-                other,
+                example,
                 _message(label),
                 ids=ids,
-                of_reader=of_reader,
-                of_moment=of_moment,
+                is_personal=is_personal,
+                is_momentary=is_momentary,
             )
         )
 
-    def whole(self, name: str, default: Whole, low: int, high: int, *, label: str | Message) -> Choice[Whole]:
+    def integer(self, name: str, default: IntOrNone, low: int, high: int, *, label: str | Message) -> Choice[IntOrNone]:
         """A whole number from `low` to `high`; by default None where the page decides while nobody has."""
-        read = _number_reader(_whole, low, high)
+        read = _number_reader(_parse_integer, low, high)
         example = low if default is None else default + 1 if default < high else default - 1
         return self.add(
             Choice(name, self.page, "whole", default, read, str, example, _message(label), low=low, high=high)
@@ -153,15 +153,15 @@ class PageChoices:
 
     def real(self, name: str, default: float, low: float, high: float, *, label: str | Message) -> Choice[float]:
         """A number from `low` to `high`, both finite."""
-        read = _number_reader(_real, low, high)
+        read = _number_reader(_parse_real, low, high)
         example = float(f"{(default + (high if default < high else low)) / 2:.3g}")
         return self.add(
-            Choice(name, self.page, "real", default, read, _real_text, example, _message(label), low=low, high=high)
+            Choice(name, self.page, "real", default, read, _write_real, example, _message(label), low=low, high=high)
         )
 
     def flag(
-        self, name: str, default: YesOrNo = False, *, label: str | Message, of_moment: bool = False
-    ) -> Choice[YesOrNo]:
+        self, name: str, default: BoolOrNone = False, *, label: str | Message, is_momentary: bool = False
+    ) -> Choice[BoolOrNone]:
         """True or False; by default None where the page decides while nobody has."""
 
         def read(text: Any) -> bool:
@@ -177,12 +177,12 @@ class PageChoices:
                 lambda on: str(bool(on)).lower(),
                 not default,
                 _message(label),
-                of_moment=of_moment,
+                is_momentary=is_momentary,
             )
         )
 
     def text(
-        self, name: str, default: str = "", *, longest: int, label: str | Message, kept_as: str = ""
+        self, name: str, default: str = "", *, longest: int, label: str | Message, shared_key: str = ""
     ) -> Choice[str]:
         """Any text of at most `longest` characters."""
 
@@ -196,13 +196,22 @@ class PageChoices:
         example = "Two birds saw it"
         return self.add(
             Choice(
-                name, self.page, "text", default, read, str, example, _message(label), longest=longest, kept_as=kept_as
+                name,
+                self.page,
+                "text",
+                default,
+                read,
+                str,
+                example,
+                _message(label),
+                longest=longest,
+                shared_key=shared_key,
             )
         )
 
     def sentence(self, name: str, default: str, *, longest: int, label: str | Message) -> Choice[str]:
         """The sentence, shared by all pages once it is typed on one; until then each page shows its own example."""
-        return self.text(name, default, longest=longest, label=label, kept_as="sentence")
+        return self.text(name, default, longest=longest, label=label, shared_key="sentence")
 
     def several(self, name: str, *, label: str | Message) -> Choice[tuple[str, ...] | None]:
         """Some of the page's ids, separated by commas in the link; None where the visitor chose nothing."""
@@ -210,7 +219,7 @@ class PageChoices:
         def read(text: Any) -> tuple[str, ...] | None:
             if not isinstance(text, str) or len(text) > 100 * LONGEST_ID:
                 raise ValueError(text)
-            return tuple(part for part in text.split(",") if part) or None
+            return tuple(id for id in text.split(",") if id) or None
 
         return self.add(
             Choice(
@@ -218,7 +227,7 @@ class PageChoices:
             )
         )
 
-    def other(
+    def custom(
         self,
         name: str,
         default: T,
@@ -256,7 +265,7 @@ def _message(label: str | Message) -> Message:
 
 
 _PAGES: dict[str, PageChoices] = {}
-_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 #: the page of choices that every page has: they stand in each one's link, and keep their value from page to page
@@ -314,19 +323,19 @@ def pack_bits(value: Any) -> str:
     return str(value)
 
 
-def _whole(text: str) -> int:
-    if not _WHOLE.fullmatch(text):
+def _parse_integer(text: str) -> int:
+    if not _INTEGER.fullmatch(text):
         raise ValueError(text)
     return int(text)
 
 
-def _real(text: str) -> float:
+def _parse_real(text: str) -> float:
     if len(text) > 40:
         raise ValueError(text)
     return float(text)
 
 
-def _real_text(value: float) -> str:
+def _write_real(value: float) -> str:
     """The shortest text that reads back as the same number, without a decimal point where none is needed."""
     short = f"{value:g}"
     return short if float(short) == value else repr(float(value))

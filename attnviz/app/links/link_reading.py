@@ -1,4 +1,4 @@
-"""What the parameters of a link or a saved view choose on a page, and why some of it is not used, in sentences.
+"""Read the choices of a link or a saved view, and explain each value that cannot be used.
 
 A sentence names the parameter, the value and what is shown instead. What is on a canvas is JSON, which a link holds
 as one short text, compressed and versioned.
@@ -26,34 +26,34 @@ class UnreadableParameter(Problem):
 
 
 def read(page: str, parameters: Mapping[str, Any]) -> Iterator[tuple[Choice[Any], Any, Any]]:
-    """Each choice that the parameters name, what they hold for it, and its value or else the error of reading it.
+    """Yield each named choice, its raw content, and its value or the error of reading it.
 
     A canvas is packed text in a link, and JSON already in a saved view; `c=` says that nothing is on it.
     """
     for choice in page_choices(page):
-        held = parameters.get(choice.inside or choice.name)
-        if held is None or (choice.inside and held == ""):
+        raw = parameters.get(choice.inside or choice.name)
+        if raw is None or (choice.inside and raw == ""):
             continue
         try:
             if choice.inside:
-                held = _on_canvas(choice, held)
-            if held is not None:
-                yield choice, held, choice.read(held)
+                raw = _read_canvas_value(choice, raw)
+            if raw is not None:
+                yield choice, raw, choice.read(raw)
         except NONSENSE as error:
-            yield choice, held, error
+            yield choice, raw, error
 
 
-def _on_canvas(choice: Choice[Any], held: Any) -> Any:
-    """What a canvas's parameter holds for one of its choices."""
+def _read_canvas_value(choice: Choice[Any], packed: Any) -> Any:
+    """The JSON of one choice in a canvas's packed parameter."""
     try:
-        whole = unpack(held) if isinstance(held, str) else held
+        content = unpack(packed) if isinstance(packed, str) else packed
     except Problem as problem:
         raise UnreadableParameter(problem.message.template, **problem.message.params) from problem
     if not choice.short:
-        return whole
-    if not isinstance(whole, dict):
+        return content
+    if not isinstance(content, dict):
         raise UnreadableParameter("The part of this link that holds the picture cannot be read, so it is left out.")
-    return whole.get(choice.short)
+    return content.get(choice.short)
 
 
 def parse_choices(page: str, parameters: Mapping[str, str]) -> dict[Choice[Any], Any]:
@@ -68,12 +68,12 @@ def parse_choices(page: str, parameters: Mapping[str, str]) -> dict[Choice[Any],
                 allowed=MessageList(allowed),
             )
     chosen = {}
-    for choice, held, value in read(page, parameters):
+    for choice, raw, value in read(page, parameters):
         if isinstance(value, UnreadableParameter):
             raise value
         if isinstance(value, Exception):
             raise Problem(
-                "“{value}” makes no sense as {name} of {page}", value=str(held)[:60], name=choice.name, page=page
+                "“{value}” makes no sense as {name} of {page}", value=str(raw)[:60], name=choice.name, page=page
             )
         chosen[choice] = value
     return chosen
@@ -107,38 +107,38 @@ _REASONS = {
 }
 
 
-def refusal_reason(choice: Choice[Any], held: Any, error: Exception) -> Message:
-    """Why what a link holds for a choice is not used, or not all of it, by the error of reading it."""
+def refusal_reason(choice: Choice[Any], raw: Any, error: Exception) -> Message:
+    """The sentence that says why a link's value, or a part of it, is not used."""
     if isinstance(error, Problem):
         return error.message
     if not isinstance(error, PartialValue):
-        return _no_such(choice, held)
+        return _unknown_value_reason(choice, raw)
     if error.lost:
         return omitted_items_sentence(choice, error.lost)
-    params: dict[str, object] = {"name": choice.label, "n": len(held), "most": choice.longest}
+    params: dict[str, object] = {"name": choice.label, "n": len(raw), "most": choice.longest}
     return Message("The text of “{name}” in the link has {n} characters; only the first {most} are used.", params)
 
 
-def _no_such(choice: Choice[Any], asked: object) -> Message:
-    """Names the parameter, the value that makes no sense, what is allowed, and what is shown instead."""
+def _unknown_value_reason(choice: Choice[Any], raw: object) -> Message:
+    """The sentence about an invalid value: parameter, value, allowed values, and the substitute."""
     if choice.kind == "canvas":
         return Message("The value of “{name}” in the link cannot be read, so it is left out.", {"name": choice.label})
     usual = "" if choice.default is None else choice.write(choice.default)
-    params: dict[str, object] = {"name": choice.label, "asked": str(asked)[:40], "shown": usual}
+    params: dict[str, object] = {"name": choice.label, "asked": str(raw)[:40], "shown": usual}
     allowed = ("true", "false") if choice.kind == "flag" else choice.ids
     reason = "unknown"
     if choice.kind in ("whole", "real"):
         reason = choice.kind
         params |= {"low": f"{choice.low:,.9g}", "high": f"{choice.high:,.9g}"}
     elif allowed:
-        reason, named = "listed", [f"“{each}”" for each in allowed if each]
+        reason, named = "listed", [f"“{option}”" for option in allowed if option]
         params["allowed"] = MessageList(named[:MOST_NAMED] + ["…"] * (len(named) > MOST_NAMED))
     return Message(_REASONS[reason, bool(usual)], params)
 
 
 def omitted_items_sentence(choice: Choice[Any], lost: Sequence[object]) -> Message:
     """Names at most ten of those that were left out."""
-    names = [str(each)[:20] for each in lost[:10]] + (["…"] if len(lost) > 10 else [])
+    names = [str(omitted)[:20] for omitted in lost[:10]] + (["…"] if len(lost) > 10 else [])
     return Message(
         "Left out of “{name}”, because it does not exist here: {names}.",
         {"name": choice.label, "names": MessageList(names)},

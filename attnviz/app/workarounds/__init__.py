@@ -1,1 +1,1 @@
-"""All that leans on Streamlit's insides: each fault that is mended, what else is asked, a check of all."""
+"""Workarounds for faults of Streamlit, uses of its undocumented parts, and a check of each."""

@@ -8,14 +8,14 @@ logging.basicConfig, logger.messageFormat cannot be a Formatter".
 import logging
 
 
-def mend(formatter: logging.Formatter) -> None:
+def apply(formatter: logging.Formatter) -> None:
     """Let every logger of Streamlit's write by `formatter`."""
     from streamlit import logger as loggers
 
-    given = loggers.setup_formatter
+    original = loggers.setup_formatter
 
     def set_up(logger: logging.Logger) -> None:
-        given(logger)
+        original(logger)
         for handler in logger.handlers:
             handler.setFormatter(formatter)
 
@@ -23,7 +23,7 @@ def mend(formatter: logging.Formatter) -> None:
     loggers.update_formatter()
 
 
-def has_what_it_needs() -> bool:
+def is_compatible() -> bool:
     """Whether two functions still set all loggers up by a third, which they look up by its name."""
     from streamlit import logger as loggers
 

@@ -1,4 +1,4 @@
-"""What we lean on in Streamlit that its documentation does not promise, what for, and a check of each.
+"""Undocumented parts of Streamlit that the app needs, their purposes, and a check of each.
 
 A change of what it does promise raises an error; a change of these would go unnoticed. The server logs what is gone.
 """
@@ -52,7 +52,7 @@ def _uploads_have_ids() -> bool:
     return streamlit_adapter.upload_id(UploadedFile(record, record)) == "first"
 
 
-def _a_look_may_end_a_run() -> bool:
+def _session_access_may_end_run() -> bool:
     from streamlit.runtime.state.safe_session_state import SafeSessionState
 
     looks: list[int] = []
@@ -78,11 +78,11 @@ NAMES: tuple[tuple[str, str, str, Callable[[], bool]], ...] = (
     ("config.is_manually_set and set_option", "serve/configuration.py", "settings where the script lies elsewhere",
      lambda: callable(config.is_manually_set) and len(signature(config.set_option).parameters) == 3),
     ("SessionState._call_callbacks and what ends them", "app/workarounds/whole_callbacks.py",
-     "gestures in quick succession, which all count", whole_callbacks.has_what_it_needs),
+     "gestures in quick succession, which all count", whole_callbacks.is_compatible),
     ("SafeSessionState, which may end a run at each look into it", "app/cache/waiting_line.py",
-     "visitors who have left not being waited for", _a_look_may_end_a_run),
+     "visitors who have left not being waited for", _session_access_may_end_run),
     ("logger.setup_formatter, which sets all loggers up", "serve/log_lines.py",
-     "a log without a word of any visitor", log_format.has_what_it_needs),
+     "a log without a word of any visitor", log_format.is_compatible),
     ("MemoryUploadedFileManager.remove_file", "serve/incoming.py", "a bound on what a visitor uploads",
      partial(_has, "runtime.memory_uploaded_file_manager", "MemoryUploadedFileManager.remove_file")),
     ("rerun_script and script_finished in its protocol", "serve/watching.py", "metrics of how long answers take",
@@ -91,7 +91,7 @@ NAMES: tuple[tuple[str, str, str, Callable[[], bool]], ...] = (
 
 #: words that must stand in its frontend: what they are there, the words or the id that it gives for its own tests,
 #: the style sheet or script of ours that needs them, and what for
-WORDS = (
+FRONTEND_STRINGS = (
     ("the class .stMainBlockContainer", "stMainBlockContainer", _STYLE, "the space around a page"),
     ("the class .katex-display", "katex-display", _STYLE, "wide formulas on a phone"),
     ("the attribute data-variant", '"data-variant":', _STYLE, "the chosen button of a row being readable in dark"),
@@ -118,7 +118,7 @@ _STREAMLITS = partial(Dependency, "streamlit")
 RELIANCES = (
     *(_STREAMLITS(what, f"attnviz/{user}", purpose, holds) for what, user, purpose, holds in NAMES),
     *(
-        _STREAMLITS(f"{what} in its frontend", f"attnviz/{user}", purpose, partial(frontend_has, words))
-        for what, words, user, purpose in WORDS
+        _STREAMLITS(f"{what} in its frontend", f"attnviz/{user}", purpose, partial(frontend_has, text))
+        for what, text, user, purpose in FRONTEND_STRINGS
     ),
 )

@@ -1,4 +1,4 @@
-"""What the app asks of Streamlit that its documentation does not promise. Each answer has another where it is gone.
+"""Access to undocumented parts of Streamlit. Each function has a fallback where the part is gone.
 
 Private names are imported inside: an upgrade that takes one away costs what `reliances.py` says of it, not the start.
 """
@@ -19,7 +19,7 @@ ANSWERED = ("FINISHED_SUCCESSFULLY", "FINISHED_FRAGMENT_RUN_SUCCESSFULLY")
 FOR_ANOTHER = "FINISHED_EARLY_FOR_RERUN"
 ERRORS = "streamlit.error_util"  #: the logger that is told of a run which ended with an error that no page caught
 SESSION = "_attnviz"  #: under which all that the app itself notes of a visitor lies in Streamlit's session
-_KEPT = threading.local()  #: what a thread has read of the session that it runs for
+_THREAD_CACHE = threading.local()  #: what a thread has read of the session that it runs for
 
 
 def run_of_this_thread() -> Any:
@@ -31,9 +31,9 @@ def run_of_this_thread() -> Any:
     return get_script_run_ctx(suppress_warning=True)
 
 
-def is_streamlits(error: Exception) -> bool:
+def is_streamlit_exception(error: Exception) -> bool:
     """Whether Streamlit raised this to steer or to complain; `st.stop` and `st.rerun` are no Exceptions at all."""
-    return any(each.__module__.startswith("streamlit.") for each in type(error).__mro__)
+    return any(cls.__module__.startswith("streamlit.") for cls in type(error).__mro__)
 
 
 def upload_id(uploaded: Any) -> str:
@@ -59,9 +59,9 @@ def browser_language() -> str | None:
     sent = getattr(run_of_this_thread(), "context_info", None)
     if sent is None:
         return st.context.locale
-    if getattr(_KEPT, "sent", None) is not sent:
-        _KEPT.sent, _KEPT.locale = sent, st.context.locale
-    return cast("str | None", _KEPT.locale)
+    if getattr(_THREAD_CACHE, "sent", None) is not sent:
+        _THREAD_CACHE.sent, _THREAD_CACHE.locale = sent, st.context.locale
+    return cast("str | None", _THREAD_CACHE.locale)
 
 
 def app_session() -> dict[str, Any]:
@@ -73,9 +73,9 @@ def app_session() -> dict[str, Any]:
     run = run_of_this_thread()
     if run is None:
         return cast(dict[str, Any], st.session_state.setdefault(SESSION, {}))
-    if getattr(_KEPT, "session", None) is not run.session_state:
-        _KEPT.session, _KEPT.held = run.session_state, st.session_state.setdefault(SESSION, {})
-    return cast(dict[str, Any], _KEPT.held)
+    if getattr(_THREAD_CACHE, "session", None) is not run.session_state:
+        _THREAD_CACHE.session, _THREAD_CACHE.app_session = run.session_state, st.session_state.setdefault(SESSION, {})
+    return cast(dict[str, Any], _THREAD_CACHE.app_session)
 
 
 def session_dict(key: str) -> dict[str, Any]:
@@ -90,13 +90,13 @@ def count_changed_widgets() -> int:
     """
     state = getattr(getattr(run_of_this_thread(), "session_state", None), "_state", None)
     sent, changed = getattr(state, "_new_widget_state", None), getattr(state, "_widget_changed", None)
-    return 0 if sent is None or changed is None else sum(bool(changed(each)) for each in list(sent))
+    return 0 if sent is None or changed is None else sum(bool(changed(widget_id)) for widget_id in list(sent))
 
 
 def sent_keys() -> set[str]:
     """Keys of the widgets whose values the browser sent for this run; none where Streamlit no longer says it."""
     state = getattr(getattr(run_of_this_thread(), "session_state", None), "_state", None)
-    return {str(each).split("-", 2)[-1] for each in getattr(state, "_new_widget_state", ())}
+    return {str(widget_id).split("-", 2)[-1] for widget_id in getattr(state, "_new_widget_state", ())}
 
 
 def leave_if_gone() -> None:

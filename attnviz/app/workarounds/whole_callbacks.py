@@ -15,7 +15,7 @@ CALLS, LOOKS = "_call_callbacks", "_maybe_handle_execution_control_request"
 _THREAD = threading.local()
 
 
-def mend() -> None:
+def apply() -> None:
     """Let no callback of this process be ended half-way."""
     from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
     from streamlit.runtime.state.session_state import SessionState
@@ -39,7 +39,7 @@ def mend() -> None:
     setattr(ScriptRunner, LOOKS, look_for_newer)
 
 
-def has_what_it_needs() -> bool:
+def is_compatible() -> bool:
     """Whether Streamlit still runs its callbacks in one method, and looks for newer gestures in another."""
     try:
         from streamlit.runtime.scriptrunner.script_runner import ScriptRunner

@@ -1,4 +1,4 @@
-"""A training run with a handle: its curves, and at the handle's step all heads, which the browser computes."""
+"""A training run with a slider: its curves and, at the chosen step, all heads, computed in the browser."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MOST_IN_FILE = 100_000  #: bytes of weights
 
 def birth(
     key: str,
-    told: Mapping[str, Any],
+    run_header: Mapping[str, Any],
     numbers: np.ndarray,
     tokens: Sequence[str],
     ids: Sequence[int],
@@ -26,46 +26,46 @@ def birth(
     *,
     at: int,
     silenced: Sequence[int],
-    whole: bool,
+    show_all: bool,
     on_stand: Callable[[tuple[int, tuple[int, ...]]], None],
 ) -> None:
     """Draw a run at place `at` of its kept steps, with some heads (by their place among all) silenced.
 
-    `told` are its name, sizes, curves, steps and names of heads, as in BirthHeader (types.d.ts); `numbers`
+    `run_header` are its name, sizes, curves, steps and names of heads, as in BirthHeader (types.d.ts); `numbers`
     (steps, N) of float16 are the model's. `tokens` are two copies of some words, `ids` their numbers in its vocabulary.
     `passes` makes, for a file, all weights at some steps, how likely each next word is, and whether it is the
     likeliest. Unless `whole`, steps after the handle are not drawn before it has been there. `on_stand` hears where it
     was left, and what is silenced.
     """
-    header = _header(told, tokens, ids, at, silenced, whole)
-    cells = len(told["names"]) * len(ids) * (len(ids) + 1)
-    kept = np.unique(np.linspace(0, len(numbers) - 1, max(1, min(len(numbers), MOST_IN_FILE // cells))).round())
-    places = sorted({at, *map(int, kept)})
+    header = _header(run_header, tokens, ids, at, silenced, show_all)
+    cells = len(run_header["names"]) * len(ids) * (len(ids) + 1)
+    sampled = np.unique(np.linspace(0, len(numbers) - 1, max(1, min(len(numbers), MOST_IN_FILE // cells))).round())
+    places = sorted({at, *map(int, sampled)})
 
-    def for_a_file() -> bytes:
+    def file_payload() -> bytes:
         """The numbers of the step on show, then the passes of as many steps as a file has room for."""
         weights, likely, right = passes(places)
         parts = (numbers[at].astype("<f2"), np.rint(weights * 65535).astype("<u2"), likely.astype("<f4"), right)
-        return b"".join(part.tobytes() for part in parts)
+        return b"".join(array.tobytes() for array in parts)
 
     header |= {
         "size": numbers.shape[1],
         "pieces": [
-            offer_sentence(("born", told["model"], begin), partial(_piece, numbers, begin))
+            offer_sentence(("born", run_header["model"], begin), partial(_piece, numbers, begin))
             for begin in range(0, 2 * numbers.size, MOST_BYTES)
         ],
         "places": places,
-        "address": offer_sentence(("born file", told["model"], at, tuple(ids), tuple(silenced)), for_a_file),
-        "layout": fingerprint(str(header["words"]), told["model"], str(tokens), str(ids)),
+        "address": offer_sentence(("born file", run_header["model"], at, tuple(ids), tuple(silenced)), file_payload),
+        "layout": fingerprint(str(header["words"]), run_header["model"], str(tokens), str(ids)),
     }
 
-    def stood(heard: dict[str, Any]) -> tuple[int, tuple[int, ...]] | None:
-        place, heads = count(heard.get("at"), len(numbers)), heard.get("silenced")
-        if place is None or not isinstance(heads, list):
+    def read_release(report: dict[str, Any]) -> tuple[int, tuple[int, ...]] | None:
+        step_index, heads = count(report.get("at"), len(numbers)), report.get("silenced")
+        if step_index is None or not isinstance(heads, list):
             return None
-        return place, tuple(sorted(head for head in heads if count(head, len(told["names"])) is not None))
+        return step_index, tuple(sorted(head for head in heads if count(head, len(run_header["names"])) is not None))
 
-    mount_component("birth", key, "stood", header, stood, on_stand, numbers[at].astype("<f2").tobytes())
+    mount_component("birth", key, "stood", header, read_release, on_stand, numbers[at].astype("<f2").tobytes())
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +75,13 @@ class BirthFigure:
     For a film they are (steps, N). The rest is as in `birth`.
     """
 
-    told: Mapping[str, Any]
+    run_header: Mapping[str, Any]
     numbers: np.ndarray
     tokens: Sequence[str]
     ids: Sequence[int]
     at: int
     silenced: Sequence[int]
-    whole: bool
+    show_all: bool
 
     @property
     def scene(self) -> str:
@@ -89,7 +89,7 @@ class BirthFigure:
 
     @property
     def header(self) -> dict[str, Any]:
-        return _header(self.told, self.tokens, self.ids, self.at, self.silenced, self.whole) | {"title": ""}
+        return _header(self.run_header, self.tokens, self.ids, self.at, self.silenced, self.show_all) | {"title": ""}
 
     @property
     def payload(self) -> bytes:
@@ -97,18 +97,23 @@ class BirthFigure:
 
 
 def _header(
-    told: Mapping[str, Any], tokens: Sequence[str], ids: Sequence[int], at: int, silenced: Sequence[int], whole: bool
+    run_header: Mapping[str, Any],
+    tokens: Sequence[str],
+    ids: Sequence[int],
+    at: int,
+    silenced: Sequence[int],
+    show_all: bool,
 ) -> dict[str, Any]:
-    """What the browser is told, and a file."""
+    """The header for the browser and for a file."""
     return {
-        **told,
+        **run_header,
         "at": at,
         "silenced": list(silenced),
-        "open": whole,
+        "open": show_all,
         "tokens": list(tokens),
         "ids": list(ids),
         "colours": canvas_wording.scene_colours(),
-        "words": _words(),
+        "words": _texts(),
     }
 
 
@@ -116,7 +121,7 @@ def _piece(numbers: np.ndarray, begin: int) -> bytes:
     return numbers.astype("<f2").tobytes()[begin : begin + MOST_BYTES]
 
 
-def _words() -> dict[str, str]:
+def _texts() -> dict[str, str]:
     """Sentences of the picture; {names} are filled in by the browser."""
     return {
         "play": _("Play"),
@@ -147,4 +152,4 @@ def _words() -> dict[str, str]:
         "picture": _("Loss and scores of all heads over training"),
         "best_previous": _("No head has more on the token before than {head}: {score}."),
         "best_induction": _("No head has more on what came next last time than {head}: {score}."),
-    } | canvas_wording.joining_words()
+    } | canvas_wording.joining_text()

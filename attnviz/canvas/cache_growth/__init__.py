@@ -39,7 +39,7 @@ class GrowthFigure:
     def title(self) -> str:
         """How many tokens there are, as the slider says it."""
         n = self.tokens[self.at]
-        return _words()["one" if n == 1 else "many"].format(n=f"{n:,}")
+        return _texts()["one" if n == 1 else "many"].format(n=f"{n:,}")
 
     @property
     def scene(self) -> str:
@@ -53,7 +53,7 @@ class GrowthFigure:
             "at": self.at,
             "title": self.title,
             "colours": canvas_wording.scene_colours(),
-            "words": _words(),
+            "words": _texts(),
         }
 
     @property
@@ -61,19 +61,19 @@ class GrowthFigure:
         return b""
 
 
-def cache_growth(key: str, shown: GrowthFigure, *, on_tokens: Callable[[int], None]) -> None:
+def cache_growth(key: str, figure: GrowthFigure, *, on_tokens: Callable[[int], None]) -> None:
     """Draw the bars; `on_tokens` hears the place where the visitor let go."""
     mount_component(
         "cache_growth",
         key,
         "stood",
-        shown.header,
-        lambda told: count(told.get("at"), len(shown.tokens)),
+        figure.header,
+        lambda report: count(report.get("at"), len(figure.tokens)),
         on_tokens,
     )
 
 
-def _words() -> dict[str, str]:
+def _texts() -> dict[str, str]:
     return {
         "step": _("Tokens in the cache"),
         "one": _("{n} token in the cache"),
@@ -81,5 +81,5 @@ def _words() -> dict[str, str]:
         "kept": _("{said}: {kept}"),
         "play": _("Play"),
         "pause": _("Pause"),
-        **canvas_wording.joining_words(),
+        **canvas_wording.joining_text(),
     }

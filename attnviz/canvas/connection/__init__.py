@@ -6,10 +6,10 @@ from attnviz.canvas.shared.component import get_component
 KEY = "connection"
 
 
-def notice() -> None:
+def mount_notice() -> None:
     """Mount it, outside of every fragment: a new session, as after a server's restart, knows none yet."""
-    words = {
+    texts = {
         "lost": _("Connection lost. What you type and choose is kept, and sent when it is back."),
         "back": _("Connected again."),
     }
-    get_component("connection")(key=KEY, data=words, on_back_change=lambda: None)
+    get_component("connection")(key=KEY, data=texts, on_back_change=lambda: None)

@@ -26,14 +26,18 @@ def digit_pad(key: str, pads: int, drawings: Sequence[str], on_change: Callable[
             "seen": _("What the model sees"),
         },
     }
-    mount_component("digit_pad", key, "drawn", header, lambda told: read_drawings(told.get("drawings")), on_change)
+    mount_component("digit_pad", key, "drawn", header, lambda report: read_drawings(report.get("drawings")), on_change)
 
 
-def read_drawings(told: object) -> tuple[str, ...] | None:
+def read_drawings(drawings: object) -> tuple[str, ...] | None:
     """Drawings as the browser sent them or a link holds them; None where one is none."""
-    if not isinstance(told, list | tuple) or len(told) > 3 or any(unpack_bitmap(each) is None for each in told):
+    if (
+        not isinstance(drawings, list | tuple)
+        or len(drawings) > 3
+        or any(unpack_bitmap(drawing) is None for drawing in drawings)
+    ):
         return None
-    return tuple(told)
+    return tuple(drawings)
 
 
 def unpack_bitmap(drawing: object) -> NDArray[np.bool_] | None:

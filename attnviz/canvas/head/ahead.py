@@ -44,44 +44,44 @@ def offer_head(key: str, head: Callable[[int, int], tuple[HeadData, HeadView]], 
     path = f"{HEAD}/{st.session_state.setdefault(f'{key}_offer', secrets.token_urlsafe(16))}"
     address, tongue = app_root() + path, selected_language()
 
-    def made(layer: int, number: int) -> bytes:
+    def make_blob(layer: int, number: int) -> bytes:
         with use_language(tongue):
             data, view = head(layer, number)
             bare = replace(view, pins=None)
             return head_blob(data, bare, channel=replace(channel, ahead=address), coarse=True)
 
-    _keep(path, made)
+    _store_offer(path, make_blob)
     return address
 
 
 def offer_sentence(name: Hashable, make: Callable[[], bytes]) -> str:
-    """The address of what `make` makes, the same for equal names; their `repr` must tell them apart."""
+    """Offer the bytes of `make`; the address, equal for equal names, whose `repr` must tell them apart."""
     path = f"{SENTENCE}/{hmac.new(_KEY, repr(name).encode(), 'sha256').hexdigest()[:40]}"
 
-    def made() -> bytes:
-        found = make()
-        if not 0 < len(found) <= MOST_BYTES:
-            raise LookupError(f"{len(found)} bytes are not sent")
-        return found
+    def make_blob() -> bytes:
+        blob = make()
+        if not 0 < len(blob) <= MOST_BYTES:
+            raise LookupError(f"{len(blob)} bytes are not sent")
+        return blob
 
-    _keep(path, made)
+    _store_offer(path, make_blob)
     return app_root() + path
 
 
-def _keep(path: str, made: Callable[..., bytes]) -> None:
+def _store_offer(path: str, make: Callable[..., bytes]) -> None:
     with _lock:
-        _offers[path] = made
+        _offers[path] = make
         _offers.move_to_end(path)
         while len(_offers) > MOST:
             _offers.popitem(last=False)
 
 
-def find_offer(path: str, *place: int) -> bytes | None:
-    """What was offered at this path below the app's root; None where the offer or its tensors are gone."""
+def find_offer(path: str, *indices: int) -> bytes | None:
+    """The bytes offered at this path below the app's root; None where the offer or its tensors are gone."""
     with _lock:
-        made = _offers.get(path)
+        make = _offers.get(path)
     try:
-        return None if made is None else made(*place)
+        return None if make is None else make(*indices)
     except LookupError:
         return None
 

@@ -31,7 +31,7 @@ def overview_grid(
     *,
     selected: tuple[int, int],
     on_pick: Callable[[int, int], None],
-    asked: RequestedText | None = None,
+    requested: RequestedText | None = None,
 ) -> tuple[int, int]:
     """Draw all heads; answer (layer, head), as places in the grid, of the one on show: `selected`, if it is there.
 
@@ -39,7 +39,7 @@ def overview_grid(
     views below it. With `asked` the browser draws a text that was asked for before as soon as its key is pressed.
     """
     picked = partial(Gestures(key).pick, key, overview.grid.heads, on_pick)
-    data = overview_blob(key, overview, tokens_q, tokens_k, asked)
+    data = overview_blob(key, overview, tokens_q, tokens_k, requested)
     get_component("overview")(key=key, data=data, on_pick_change=picked)
     layer = min(max(selected[0], 0), len(overview.grid.heads) - 1)
     return layer, min(max(selected[1], 0), overview.grid.heads[layer] - 1)
@@ -74,13 +74,13 @@ def head_view(
         "over": read_over,
     }
 
-    def happened(kind: str) -> None:
-        value = read_report(read[kind], gestures.hear(kind, key))
+    def handle_gesture(kind: str) -> None:
+        value = read_report(read[kind], gestures.receive(kind, key))
         if value is not None:
-            gestures.tell(kind, value)
+            gestures.notify(kind, value)
 
     for kind, on_gesture in (("pins", on_pins), ("edit", on_edit), ("over", on_over)):
-        gestures.call(kind, on_gesture)
+        gestures.listen(kind, on_gesture)
     channel = HeadChannel(
         group,
         **acknowledgement(gestures.number("pick")),
@@ -91,7 +91,7 @@ def head_view(
         ahead=None if others is None else ahead.offer_head(key, others, HeadChannel(group, every=every)),
         edited_tiles=edited_tiles,
     )
-    callbacks = {f"on_{kind}_change": partial(happened, kind) for kind in read}
+    callbacks = {f"on_{kind}_change": partial(handle_gesture, kind) for kind in read}
     get_component("head")(key=key, data=head_blob(data, view, edit, channel), **callbacks)
     newest = gestures.newest("pins")
     anew = view.pins is not None and newest.get("start") != name_pins(view.pins)
@@ -118,7 +118,7 @@ def head_picture(
         sent = packing.decode16(packing.encode16(data.scores, ~data.mask, top, view.signed), top, view.signed)
     elif view.kind == "weights" and view.arrangement is None and (row := view.row_of(pins or Pins())) is not None:
         film = HeadFilm(computed, row, NO_EDIT if edit.seen == "before" else edit, view.title)
-    return replace(_figure(HeadFigure(data, view, sent=sent), pins, title), film=film)
+    return replace(_scene_figure(HeadFigure(data, view, sent=sent), pins, title), film=film)
 
 
 def lines_picture(
@@ -129,9 +129,9 @@ def lines_picture(
     others: Mapping[int, np.ndarray] | None = None,
 ) -> SceneFigure:
     """The token lines, those of pinned tokens in front; `others` are heads laid over it, NaN where masked."""
-    return _figure(HeadFigure(data, view, lines=True, others=others or {}), pins, title)
+    return _scene_figure(HeadFigure(data, view, lines=True, others=others or {}), pins, title)
 
 
-def _figure(part: HeadFigure, pins: Pins | None, title: str | None) -> SceneFigure:
-    name = part.view.title if title is None else title
-    return SceneFigure((replace(part, view=replace(part.view, title=name, pins=pins)),), name)
+def _scene_figure(figure: HeadFigure, pins: Pins | None, title: str | None) -> SceneFigure:
+    name = figure.view.title if title is None else title
+    return SceneFigure((replace(figure, view=replace(figure.view, title=name, pins=pins)),), name)

@@ -32,27 +32,27 @@ def mask_grid(
     the new mask in. Undo and redo work in the browser and also reach Python.
     `label` is what the grid is called, in the visitor's language; a `compact` one stands beside compact heads.
     """
-    given = np.asarray(mask, bool)
+    allowed = np.asarray(mask, bool)
     queries, keys = len(tokens_q), len(tokens_q if tokens_k is None else tokens_k)
-    if given.shape != (queries, keys):
-        raise ValueError(f"a mask of shape {given.shape} does not fit {queries} queries and {keys} keys")
-    if given.size > MOST_CELLS:
+    if allowed.shape != (queries, keys):
+        raise ValueError(f"a mask of shape {allowed.shape} does not fit {queries} queries and {keys} keys")
+    if allowed.size > MOST_CELLS:
         raise Problem(
             "{rows} × {columns} cells are more than can be painted: at most {most}.",
             rows=queries,
             columns=keys,
             most=MOST_CELLS,
         )
-    bits = pack_bits(given)
+    bits = pack_bits(allowed)
     q, k = [str(t) for t in tokens_q], None if tokens_k is None else [str(t) for t in tokens_k]
     header: dict[str, Any] = {
-        "shape": list(given.shape),
+        "shape": list(allowed.shape),
         "compact": compact,
         "q": q,
         "k": k,
         "label": label,
         "colours": canvas_wording.scene_colours(),
-        "words": canvas_wording.mask(),
+        "words": canvas_wording.mask_text(),
         "data": packing.fingerprint(bits, q, k),
     }
     squeezed = packing.deflate(bits)
@@ -61,7 +61,7 @@ def mask_grid(
         key,
         "paint",
         header,
-        lambda told: packing.parse_bits(told.get("bits"), given.shape),
+        lambda report: packing.parse_bits(report.get("bits"), allowed.shape),
         on_change,
         squeezed,
     )

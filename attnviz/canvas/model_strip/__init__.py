@@ -67,11 +67,11 @@ def strip_figure(way: StripWay, at: tuple[int, int], title: str) -> StripFigure:
 
 def _header(way: StripWay) -> dict[str, Any]:
     kinds = list(dict.fromkeys(way.inside))
-    told = [asdict(kind) for kind in kinds]
+    block_headers = [asdict(kind) for kind in kinds]
     return {
-        "before": [asdict(part) for part in way.before],
-        "after": [asdict(part) for part in way.after],
-        "blocks": asdict(way.blocks) | {"of": [told[kinds.index(each)] for each in way.inside]},
+        "before": [asdict(component) for component in way.before],
+        "after": [asdict(component) for component in way.after],
+        "blocks": asdict(way.blocks) | {"of": [block_headers[kinds.index(block)] for block in way.inside]},
         "heads": list(way.heads),
         "colours": {"q": Q_BLUE, "k": K_VERMILION},
         "words": {

@@ -50,7 +50,7 @@ class PatchScene:
     size: tuple[int, int]
     grid: tuple[int, int, int]
     special: tuple[str, ...]
-    words: tuple[str, ...] | None
+    query_tokens: tuple[str, ...] | None
     heads: tuple[int, ...]
     maps: NDArray[np.floating]
     raw: tuple[PackedHeads | None, bytes] = (None, b"")
@@ -68,7 +68,7 @@ class PatchScene:
     @property
     def queries(self) -> int:
         """How many tokens look."""
-        return len(self.words) if self.words is not None else self.keys
+        return len(self.query_tokens) if self.query_tokens is not None else self.keys
 
     @property
     def keys(self) -> int:
@@ -100,12 +100,12 @@ def patch_view(
 ) -> None:
     """Draw the scene. `document` names picture, model and stack; `on_change` runs before the rerun after a gesture."""
 
-    def changed(told: dict[str, Any]) -> PatchChoices | None:
-        found = read_choices(told) if told.get("doc") == document else None
-        return None if found is None else scene.allowed(found)
+    def read_change(report: dict[str, Any]) -> PatchChoices | None:
+        reported = read_choices(report) if report.get("doc") == document else None
+        return None if reported is None else scene.allowed(reported)
 
-    header, payload = _packed(document, scene, scene.allowed(choices))
-    mount_component("patch_view", key, "view", header, changed, on_change, payload)
+    header, payload = _pack_scene(document, scene, scene.allowed(choices))
+    mount_component("patch_view", key, "view", header, read_change, on_change, payload)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,11 +167,11 @@ class PatchHeadsFigure:
         return self.picture.picture + np.asarray(self.weights, "<f4").tobytes()
 
 
-def _packed(document: str, scene: PatchScene, choices: PatchChoices) -> tuple[dict[str, Any], bytes]:
+def _pack_scene(document: str, scene: PatchScene, choices: PatchChoices) -> tuple[dict[str, Any], bytes]:
     """The scene: a header, and the picture as it is, then maps, rows of all layers and scores, compressed."""
     maps = packing.thumbnail_codes(scene.maps).tobytes()
     # where every head's scores are sent, the browser follows them through the layers at every frame
-    layers, rolled = (b"", b"") if scene.every else (_roots(scene.layers), _roots(scene.rolled))
+    layers, rolled = (b"", b"") if scene.every else (_encode_roots(scene.layers), _encode_roots(scene.rolled))
     raw_header, raw = scene.raw
     parts = {"picture": len(scene.picture), "maps": len(maps), "layers": len(layers)}
     parts |= {"rolled": len(rolled), "raw": len(raw)}
@@ -183,19 +183,19 @@ def _packed(document: str, scene: PatchScene, choices: PatchChoices) -> tuple[di
 
 
 def _header(document: str, scene: PatchScene, choices: PatchChoices) -> dict[str, Any]:
-    """What the browser is told, and a file, of all but the numbers."""
+    """The header for the browser and for a file: everything but the numbers."""
     return {
         "doc": document,
         "picture": {"type": scene.kind, "width": scene.size[0], "height": scene.size[1], "smooth": scene.smooth},
         "grid": {"rows": scene.grid[0], "columns": scene.grid[1], "first": scene.grid[2]},
         "special": list(scene.special),
-        "words": None if scene.words is None else list(scene.words),
+        "words": None if scene.query_tokens is None else list(scene.query_tokens),
         "heads": list(scene.heads),
         "measure": None if scene.measure is None else packing.json_numbers(scene.measure, 5),
         "measureText": list(scene.measure_text),
         "ordered": scene.ordered,
         "sinks": list(scene.sinks),
-        "windows": [list(each) for each in scene.windows],
+        "windows": [list(window) for window in scene.windows],
         "usual": scene.usual,
         "state": asdict(choices),
         "colours": canvas_wording.scene_colours(),
@@ -203,30 +203,36 @@ def _header(document: str, scene: PatchScene, choices: PatchChoices) -> dict[str
     }
 
 
-def _roots(weights: NDArray[np.floating] | None) -> bytes:
+def _encode_roots(weights: NDArray[np.floating] | None) -> bytes:
     """Weights as 16 bits of their square roots: none is off by more than 2e-5."""
     if weights is None:
         return b""
     return np.rint(np.sqrt(np.clip(weights, 0, 1)) * (2**16 - 1)).astype("<u2").tobytes()
 
 
-def read_choices(told: dict[str, Any]) -> PatchChoices | None:
+def read_choices(report: dict[str, Any]) -> PatchChoices | None:
     """Choices as the browser reported them; None where they make no sense."""
-    layer, head = count(told.get("layer")), count(told.get("head"))
-    pins, hidden, pairs, factor, shows = map(told.get, ("pins", "hidden", "silenced", "factor", "shows"))
-    if layer is None or head is None or not _whole(pins) or not _whole(hidden) or shows not in get_args(PatchRows):
+    layer, head = count(report.get("layer")), count(report.get("head"))
+    pins, hidden, pairs, factor, shows = map(report.get, ("pins", "hidden", "silenced", "factor", "shows"))
+    if (
+        layer is None
+        or head is None
+        or not _is_index_list(pins)
+        or not _is_index_list(hidden)
+        or shows not in get_args(PatchRows)
+    ):
         return None
     if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 <= factor <= MOST_FACTOR:
         return None
-    if not isinstance(pairs, list) or not all(_whole(pair) and len(pair) == 2 for pair in pairs):
+    if not isinstance(pairs, list) or not all(_is_index_list(pair) and len(pair) == 2 for pair in pairs):
         return None
     silenced = tuple((layer, head) for layer, head in pairs)
     return PatchChoices(layer, head, tuple(pins), tuple(hidden), silenced, float(factor), cast(PatchRows, shows))
 
 
-def _whole(told: object) -> TypeGuard[list[int]]:
+def _is_index_list(value: object) -> TypeGuard[list[int]]:
     """Whether it is a list of numbers from 0."""
-    return isinstance(told, list) and all(count(each) is not None for each in told)
+    return isinstance(value, list) and all(count(index) is not None for index in value)
 
 
 def labels() -> dict[str, str]:
@@ -276,4 +282,4 @@ def labels() -> dict[str, str]:
         "scale": _("Scale"),
         "scale_help": _("Multiplies the model's own scale; 1 leaves it as it is"),
         "play": _("Play the words in the order in which they were written"),
-    } | canvas_wording.joining_words()
+    } | canvas_wording.joining_text()

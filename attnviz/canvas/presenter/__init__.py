@@ -14,7 +14,7 @@ class Walk:
     """What next and previous go through on a page, and what the bar says of it."""
 
     title: str  #: of the step or section
-    place: str  #: such as "3 / 7"
+    position: str  #: such as "3 / 7"
     before: bool
     after: bool
     go: Callable[[int], None]  #: by how many steps, counted from where the page is then; a callback
@@ -30,7 +30,7 @@ def presenter_bar(key: str, walk: Walk, present: bool, page: str, on_mode: Calla
     """
     taken = f"_{key}_taken"
 
-    def heard() -> None:
+    def handle_report() -> None:
         total, present = last_sent(int, key, "stood", "total"), last_sent(bool, key, "stood", "present")
         if total is None or present is None:
             return
@@ -40,7 +40,7 @@ def presenter_bar(key: str, walk: Walk, present: bool, page: str, on_mode: Calla
         if by:
             walk.go(by)
 
-    words = {
+    texts = {
         "bar": _("Presentation"),
         "previous": _("Previous"),
         "next": _("Next"),
@@ -53,14 +53,14 @@ def presenter_bar(key: str, walk: Walk, present: bool, page: str, on_mode: Calla
         "present": present,
         "page": page,
         "title": walk.title,
-        "place": walk.place,
+        "place": walk.position,
         "before": walk.before,
         "after": walk.after,
         "walks": walk.always,
         "steps": walk.steps,
         "total": st.session_state.get(taken, 0),
-        "words": words,
+        "words": texts,
         "language": current_language(),
     }
     data |= acknowledgement(last_report(key, "stood").get("seq"))
-    get_component("presenter")(key=key, data=data, on_stood_change=heard)
+    get_component("presenter")(key=key, data=data, on_stood_change=handle_report)

@@ -42,22 +42,22 @@ def rotation_circle(
         "at": asdict(at),
         "last": last,
         "colours": canvas_wording.scene_colours(),
-        "words": _words(),
+        "words": _texts(),
     }
     header["layout"] = fingerprint(str(header["words"]), len(turns), last)
     limits = {"pair": len(turns), "q_at": last + 1, "k_at": last + 1}
 
-    def stood(told: dict[str, Any]) -> RotationPlace | None:
-        place = told.get("at")
-        if not isinstance(place, dict):
+    def read_release(report: dict[str, Any]) -> RotationPlace | None:
+        position = report.get("at")
+        if not isinstance(position, dict):
             return None
-        pair, q_at, k_at = (count(place.get(name), many) for name, many in limits.items())
+        pair, q_at, k_at = (count(position.get(name), many) for name, many in limits.items())
         return None if pair is None or q_at is None or k_at is None else RotationPlace(pair, q_at, k_at)
 
-    mount_component("rotation_circle", key, "stood", header, stood, on_pick)
+    mount_component("rotation_circle", key, "stood", header, read_release, on_pick)
 
 
-def _words() -> dict[str, str]:
+def _texts() -> dict[str, str]:
     """Sentences of the picture; {names} are filled in by the browser."""
     return {
         "pair": _("pair"),
@@ -85,4 +85,4 @@ def _words() -> dict[str, str]:
             "Pair {pair} makes a full turn in {wavelength} positions. Query and key stand at one position: however far "
             "it turns them, the angle between the two is the one they began with."
         ),
-    } | canvas_wording.joining_words()
+    } | canvas_wording.joining_text()

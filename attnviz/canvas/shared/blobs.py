@@ -1,4 +1,4 @@
-"""What each view is sent, and what it reports back, in words that both sides know."""
+"""Encode what each view is sent, and decode what it reports."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -20,7 +20,7 @@ from attnviz.live.head_header import NO_CHANNEL, grid_header, head_header, name_
 
 @dataclass(frozen=True)
 class RequestedText:
-    """What the visitor asked for. The same text asked for again is drawn by the browser, before the script has run."""
+    """The text that the visitor asked for. Asked for again, it is drawn by the browser before the script has run."""
 
     label: str  #: of the field that the text is typed into, in the visitor's language
     text: str
@@ -71,12 +71,12 @@ def overview_blob(
     overview: Overview,
     tokens_q: Sequence[str],
     tokens_k: Sequence[str] | None,
-    asked: RequestedText | None = None,
+    requested: RequestedText | None = None,
 ) -> bytes:
     """All thumbnails; nothing in it depends on which head is chosen, so that a click sends none of it again."""
     tiles, name = overview.packed
     header = grid_header(overview.grid, overview.thumbnails.shape[1:], tokens_q, tokens_k)
-    header |= {"group": group, "asked": None if asked is None else asdict(asked), "data": name}
+    header |= {"group": group, "asked": None if requested is None else asdict(requested), "data": name}
     return packing.pack_blob(header, tiles)
 
 
@@ -106,21 +106,21 @@ def head_blob(
     return packing.pack_blob(header | {"data": packing.fingerprint(payload, tuple(header["shape"]))}, payload)
 
 
-def read_over(kept: dict[str, Any]) -> tuple[int, ...] | None:
+def read_over(report: dict[str, Any]) -> tuple[int, ...] | None:
     """The heads laid over the one on show, as the browser reported them; None where they make no sense."""
-    heads = kept.get("heads")
+    heads = report.get("heads")
     if not isinstance(heads, list) or any(count(head) is None for head in heads):
         return None
     return tuple(dict.fromkeys(heads))[:MOST_HEADS]
 
 
-def read_pins(kept: dict[str, Any], rows: Sequence[str], cols: Sequence[str] | None) -> Pins | None:
+def read_pins(report: dict[str, Any], rows: Sequence[str], cols: Sequence[str] | None) -> Pins | None:
     """Pins as the browser reported them, None where they belong to other tokens; what does not fit is dropped."""
-    if kept.get("doc") != name_tokens(rows, cols):
+    if report.get("doc") != name_tokens(rows, cols):
         return None
     size = {"q": len(rows), "k": len(rows if cols is None else cols)}
-    pins = tuple(Pin(a, i) for a, i in _pairs(kept.get("tokens")) if a in size and count(i, size[a]) is not None)
-    cells = (cell for cell in _pairs([kept.get("cell")]) if None not in map(count, cell, size.values()))
+    pins = tuple(Pin(a, i) for a, i in _pairs(report.get("tokens")) if a in size and count(i, size[a]) is not None)
+    cells = (cell for cell in _pairs([report.get("cell")]) if None not in map(count, cell, size.values()))
     return Pins(pins, next(((q, k) for q, k in cells), None))
 
 

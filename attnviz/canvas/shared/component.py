@@ -1,4 +1,4 @@
-"""Python's side of a component: how it is registered and mounted, what it reports of a hand, and what answers that.
+"""Python's side of a component: register and mount it, read its reports, acknowledge gestures.
 
 A bundle is made by scripts/bundle.mjs, with a style sheet beside it. Streamlit serves the script by its address, once
 attnviz is installed: `attnviz/pyproject.toml` declares the folder. What many use is a script of its own, SHARED.
@@ -29,23 +29,23 @@ FILM_MENU, VIDEO = f"{_SCRIPTS}film_menu.js", f"{_SCRIPTS}video_file.js"  #: fet
 
 
 def get_component(name: str) -> Callable[..., Any]:
-    """What mounts the component `name`, one of NAMES."""
+    """A function that mounts the component `name`, one of NAMES."""
 
-    def mounted(*, key: str, data: Any, **listeners: Callable[[], None]) -> Any:
+    def mount(*, key: str, data: Any, **listeners: Callable[[], None]) -> Any:
         st.session_state.setdefault(_SENT, {})[key] = (name, data)
-        return _registered(name)(key=key, data=data, **listeners)
+        return _register(name)(key=key, data=data, **listeners)
 
-    return mounted
+    return mount
 
 
 def last_sent_to(key: str) -> tuple[str, bytes]:
     """What the component `key` of this page was sent last, after the component's name; KeyError if it is not there."""
-    found: tuple[str, bytes] = st.session_state.get(_SENT, {})[key]
-    return found
+    sent: tuple[str, bytes] = st.session_state.get(_SENT, {})[key]
+    return sent
 
 
 @cache
-def _registered(name: str) -> Callable[..., Any]:
+def _register(name: str) -> Callable[..., Any]:
     try:
         return st.components.v2.component(
             f"attnviz.{name}",
@@ -77,15 +77,17 @@ def reported_dict(value: Any) -> dict[str, Any]:
     return dict(value) if hasattr(value, "keys") else {}
 
 
-def last_sent(of: type[R], key: str, *place: str | int) -> R | None:
-    """What the component, chart or table `key` sent last, at this place in it; what is no `of` counts as not sent."""
+def last_sent(expected: type[R], key: str, *path: str | int) -> R | None:
+    """The value that `key` last sent at this path; None if it is missing or not of the `expected` type."""
     value: Any = st.session_state.get(key)
-    for name in place:
+    for name in path:
         try:
             value = value[name]
         except (TypeError, LookupError):
             return None
-    fits = isinstance(value, of) and (of is bool or not isinstance(value, bool))  # Streamlit has dicts of its own kinds
+    fits = isinstance(value, expected) and (
+        expected is bool or not isinstance(value, bool)
+    )  # Streamlit has dicts of its own kinds
     return value if fits else None
 
 
@@ -99,10 +101,10 @@ def last_report(key: str, name: str) -> dict[str, Any]:
     return reported_dict(reported_dict(st.session_state.get(key)).get(name))
 
 
-def read_report(read: Callable[[dict[str, Any]], R | None], told: dict[str, Any]) -> R | None:
-    """What `read` makes of a component's report; None where it makes no sense, which counts as not sent."""
+def read_report(read: Callable[[dict[str, Any]], R | None], report: dict[str, Any]) -> R | None:
+    """A component's report as parsed by `read`; None where it is malformed."""
     try:
-        return read(told)
+        return read(report)
     except NONSENSE:
         return None
 
@@ -132,13 +134,13 @@ def mount_component(
     header says in addition which gesture it answers; `others` are listeners to what else the component reports.
     """
 
-    def heard() -> None:
-        made = read_report(read, last_report(key, kind))
-        if made is not None:
-            on_gesture(made)
+    def handle_report() -> None:
+        value = read_report(read, last_report(key, kind))
+        if value is not None:
+            on_gesture(value)
 
     data = pack_blob(header | acknowledgement(last_report(key, kind).get("seq")), payload)
-    get_component(name)(key=key, data=data, **{f"on_{kind}_change": heard}, **others)
+    get_component(name)(key=key, data=data, **{f"on_{kind}_change": handle_report}, **others)
 
 
 @dataclass(frozen=True)
@@ -151,16 +153,16 @@ class Gestures:
 
     group: str
 
-    def hear(self, kind: str, key: str) -> dict[str, Any]:
-        """Keep what the view `key` has just reported; the gesture, without its place in the session. For callbacks."""
+    def receive(self, kind: str, key: str) -> dict[str, Any]:
+        """Store and return the gesture that the view `key` has just reported. For callbacks."""
         st.session_state[self._name(kind)] = gesture = last_report(key, kind)
         return gesture
 
     def pick(self, key: str, heads: Sequence[int], on_pick: Callable[[int, int], None]) -> None:
-        """Hear which head the view `key` has just picked; `heads` says how many each layer has. For callbacks."""
-        told = self.hear("pick", key)
-        layer = count(told.get("layer"), len(heads))
-        head = None if layer is None else count(told.get("head"), heads[layer])
+        """Report the head that the view `key` has just picked; `heads` are the counts of each layer. For callbacks."""
+        report = self.receive("pick", key)
+        layer = count(report.get("layer"), len(heads))
+        head = None if layer is None else count(report.get("head"), heads[layer])
         if layer is not None and head is not None:
             on_pick(layer, head)
 
@@ -172,13 +174,13 @@ class Gestures:
         """Its number, 0 before the first."""
         return count(self.newest(kind).get("seq")) or 0
 
-    def call(self, kind: str, on_gesture: Callable[[Any], None] | None) -> None:
-        """Call this when a gesture of this kind has happened in any view of the group; None: whatever was called."""
+    def listen(self, kind: str, on_gesture: Callable[[Any], None] | None) -> None:
+        """Register the listener to gestures of this kind in the group; None leaves the registered one."""
         if on_gesture is not None:
             st.session_state[self._name(f"on_{kind}")] = on_gesture
 
-    def tell(self, kind: str, value: Any) -> None:
-        """Tell whoever wants to be called of a gesture's value."""
+    def notify(self, kind: str, value: Any) -> None:
+        """Call the listener to this kind with a gesture's value."""
         on_gesture = st.session_state.get(self._name(f"on_{kind}"))
         if on_gesture is not None:
             on_gesture(value)

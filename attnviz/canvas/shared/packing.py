@@ -32,15 +32,15 @@ def deflate(payload: bytes, runs: bool = False) -> bytes:
 
     A class looks at the same pictures: what is not too large is compressed for all of it at once.
     """
-    return (_kept if len(payload) <= LARGEST_KEPT else _squeezed)(payload, runs)
+    return (_compress_cached if len(payload) <= LARGEST_KEPT else _compress)(payload, runs)
 
 
-def _squeezed(payload: bytes, runs: bool) -> bytes:
+def _compress(payload: bytes, runs: bool) -> bytes:
     packer = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS, 9, zlib.Z_RLE if runs else zlib.Z_DEFAULT_STRATEGY)
     return packer.compress(payload) + packer.flush()
 
 
-_kept = lru_cache(maxsize=48)(_squeezed)
+_compress_cached = lru_cache(maxsize=48)(_compress)
 
 
 def json_numbers(values: NDArray[np.floating], digits: int) -> list[float | None]:
@@ -48,10 +48,10 @@ def json_numbers(values: NDArray[np.floating], digits: int) -> list[float | None
     return [round(float(value), digits) if np.isfinite(value) else None for value in values]
 
 
-def parse_bits(told: object, shape: Sequence[int]) -> NDArray[np.bool_] | None:
+def parse_bits(bits: object, shape: Sequence[int]) -> NDArray[np.bool_] | None:
     """The grid that the browser sent, or that a link holds, as base64 of its bits; None where it is not one."""
     try:
-        return unpack_bits(base64.b64decode(told, validate=True), shape) if isinstance(told, str) else None
+        return unpack_bits(base64.b64decode(bits, validate=True), shape) if isinstance(bits, str) else None
     except ValueError:
         return None
 

@@ -34,7 +34,7 @@ class SharingColumn:
     def spoken(self) -> str:
         """The column for those who cannot see it."""
         parts = (self.name, self.counted, *self.facts, self.cache)
-        return join_sentences(*(end_sentence(part.rstrip(".。")) for part in parts))
+        return join_sentences(*(end_sentence(phrase.rstrip(".。")) for phrase in parts))
 
 
 def sharing_columns(key: str, columns: Sequence[SharingColumn], wires: int = WIRES) -> None:

@@ -63,7 +63,7 @@ class SoftmaxFigure:
     def payload(self) -> bytes:
         parts = [self.scores] if self.cosines is None else [self.scores, self.cosines]
         kind = "<f8" if self.d_k is None else "<f4"  # as the browser has them
-        return b"".join(part.astype(kind).astype("<f8").tobytes() for part in parts)
+        return b"".join(array.astype(kind).astype("<f8").tobytes() for array in parts)
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,9 @@ def softmax_slider(
         str(header["panels"]), str(header["words"]), parameter and replace(parameter, value=0.0), widths
     )
 
-    def stood(told: dict[str, Any]) -> Release | None:
-        stop, number = count(told.get("at"), len(widths)), told.get("value")
-        if told.get("about") != about or stop is None or not isinstance(number, int | float):
+    def read_release(report: dict[str, Any]) -> Release | None:
+        stop, number = count(report.get("at"), len(widths)), report.get("value")
+        if report.get("about") != about or stop is None or not isinstance(number, int | float):
             return None
         if not math.isfinite(number):
             return None
@@ -116,23 +116,23 @@ def softmax_slider(
             number = min(max(number, parameter.low), parameter.high)
         return Release(widths[stop], float(number))
 
-    mount_component("softmax_slider", key, "stood", header, stood, on_pick, payload)
+    mount_component("softmax_slider", key, "stood", header, read_release, on_pick, payload)
 
 
 def _header(at: int, n: int, panels: Sequence[Panel], parameter: SliderParameter | None) -> dict[str, Any]:
-    """What the browser is told, and a file."""
+    """The header for the browser and for a file."""
     return {
         "n": n,
         "at": int(at),
         "panels": [asdict(panel) for panel in panels],
         "parameter": asdict(parameter) if parameter else None,
-        "words": _words(),
+        "words": _texts(),
         "coldest": COLDEST,
         "colours": canvas_wording.scene_colours(),
     }
 
 
-def _words() -> dict[str, Any]:
+def _texts() -> dict[str, Any]:
     """Sentences of the picture; {names} are filled in by the browser."""
     return {
         "facts": [_("largest weight"), _("entropy, nats"), _("effective keys")],
@@ -146,5 +146,5 @@ def _words() -> dict[str, Any]:
         "key": _("Key {key}:"),
         "point": _("{panel}: logit {logit}, weight {weight}"),
         "fact_of": _("{panel}: {fact}"),
-        **canvas_wording.joining_words(),
+        **canvas_wording.joining_text(),
     }

@@ -58,7 +58,7 @@ class StepFigure:
     def title(self) -> str:
         """The step in a sentence, as the player says it."""
         end = self.steps[self.at].context
-        return words_of(self.prompt, 1)["decode" if self.at else "prefill"].format(
+        return player_text(self.prompt, 1)["decode" if self.at else "prefill"].format(
             step=self.at + 1, total=self.total, new=end, token=self.labels[end - 1].strip(), cached=end
         )
 
@@ -78,28 +78,28 @@ class StepFigure:
             "at": self.at,
             "title": self.title,
             "colours": {"q": Q_BLUE, "k": K_VERMILION, "v": V_GREEN, "weights": WEIGHTS, "masked": MASKED},
-            "words": words_of(self.prompt, len(self.steps[0].layer_bytes)),
+            "words": player_text(self.prompt, len(self.steps[0].layer_bytes)),
         }
 
     @property
     def payload(self) -> bytes:
         film = self.film
-        return b"".join(part.astype("<f4").tobytes() for part in (film.q, film.k, film.v, film.output, film.weights))
+        return b"".join(array.astype("<f4").tobytes() for array in (film.q, film.k, film.v, film.output, film.weights))
 
 
-def step_player(key: str, shown: StepFigure, *, on_step: Callable[[int], None]) -> None:
+def step_player(key: str, figure: StepFigure, *, on_step: Callable[[int], None]) -> None:
     """Draw the player; `on_step` hears where the visitor stopped.
 
     While steps still come, the player follows the newest one.
     """
-    header, payload = shown.header, shown.payload
-    header["name"] = fingerprint(payload, str(header["labels"]), len(shown.steps))
+    header, payload = figure.header, figure.payload
+    header["name"] = fingerprint(payload, str(header["labels"]), len(figure.steps))
     mount_component(
-        "step_player", key, "stood", header, lambda told: count(told.get("at"), len(shown.steps)), on_step, payload
+        "step_player", key, "stood", header, lambda report: count(report.get("at"), len(figure.steps)), on_step, payload
     )
 
 
-def words_of(prompt: int, layers: int) -> dict[str, str]:
+def player_text(prompt: int, layers: int) -> dict[str, str]:
     """Sentences of the player for a prompt of so many tokens; {names} are filled in by the browser."""
     return {
         "first": _("First step"),
@@ -141,4 +141,4 @@ def words_of(prompt: int, layers: int) -> dict[str, str]:
         "of": _("{said}: {kept}"),
         "layer": _("layer {layer}: {bytes}"),
         "scene": _("Keys and values in the cache, and the newest token’s attention to them"),
-    } | canvas_wording.joining_words()
+    } | canvas_wording.joining_text()

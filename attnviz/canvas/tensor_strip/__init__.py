@@ -118,7 +118,7 @@ class Pick:
 def strip(key: str, chips: Sequence[Chip], current: str, on_step: Callable[[str], None]) -> None:
     """The steps in a row. `on_step` hears the id of the step walked to, before the rerun."""
 
-    def stepped() -> None:
+    def handle_step() -> None:
         wanted = last_sent(str, key, "step")
         if wanted in {chip.id for chip in chips}:
             on_step(wanted)
@@ -129,7 +129,7 @@ def strip(key: str, chips: Sequence[Chip], current: str, on_step: Callable[[str]
         "colours": _colours(),
         "words": {"steps": _("Steps from the words to the output"), "back": _("Step back"), "next": _("Next step")},
     }
-    get_component("tensor_strip")(key=key, data=pack_blob(header), on_step_change=stepped)
+    get_component("tensor_strip")(key=key, data=pack_blob(header), on_step_change=handle_step)
 
 
 def board(
@@ -143,13 +143,13 @@ def board(
 ) -> None:
     """One step's operations; `on_pick` and `on_tab` hear of choices before the rerun."""
 
-    def picked(told: dict[str, Any]) -> Pick | None:
-        part, row, col = (count(told.get(name)) for name in ("part", "row", "col"))
-        if told.get("step") != step or part is None or row is None or col is None:
+    def read_pick(report: dict[str, Any]) -> Pick | None:
+        component, row, col = (count(report.get(name)) for name in ("part", "row", "col"))
+        if report.get("step") != step or component is None or row is None or col is None:
             return None
-        return Pick(part, row, col)
+        return Pick(component, row, col)
 
-    def switched(name: str) -> None:
+    def handle_tab(name: str) -> None:
         wanted = last_sent(int, key, name)
         if wanted is not None:
             on_tab(name, wanted)
@@ -161,8 +161,8 @@ def board(
         "colours": _colours(),
     }
     header |= {"name": fingerprint(str(header))} | vars(pick)
-    listeners = {f"on_{t.name}_change": partial(switched, t.name) for t in tabs if t.name != "part"}
-    mount_component("tensor_board", key, "pick", header, picked, on_pick, b"", **listeners)
+    listeners = {f"on_{t.name}_change": partial(handle_tab, t.name) for t in tabs if t.name != "part"}
+    mount_component("tensor_board", key, "pick", header, read_pick, on_pick, b"", **listeners)
 
 
 def _colours() -> dict[str, Any]:

@@ -17,24 +17,31 @@ SENT = 1 << 16  #: bytes of cells and numbers that are sent with the header; mor
 
 def tile_film(
     key: str,
-    told: Mapping[str, Any],
-    drawn: Callable[[], tuple[np.ndarray, np.ndarray]],
+    tiles_header: Mapping[str, Any],
+    compute: Callable[[], tuple[np.ndarray, np.ndarray]],
     *,
     at: int,
     on_step: Callable[[int], None],
 ) -> None:
     """Draw the film at step `at`; `on_step` hears where the visitor stopped.
 
-    `told` are name, sizes, tiles, bytes and what lies in which memory, as in TileHeader (types.d.ts). `drawn` makes, at
-    any time later too, what a cell holds (T, T), from -1 to 1 on its scale, NaN where masked, and `kept`, two numbers
-    (2, blocks, T) of each line after the tile with each block across them: lines are queries forward and keys backward.
+    `tiles_header` holds name, sizes, tiles, bytes and what lies in which memory, as TileHeader (types.d.ts). `compute`
+    may be called later too. It returns the cells (T, T), from -1 to 1 on their scale, NaN where masked, and `line_stats`
+    (2, blocks, T): two numbers of each line after the tile with each block across the lines. Lines are queries forward
+    and keys backward.
     """
-    many = told["tokens"] ** 2 > SENT
-    address = offer_sentence(("tiles", told["name"]), lambda: _payload(*drawn())) if many else ""
-    header = _header(told, at) | {"address": address}
-    payload = b"" if many else _payload(*drawn())
+    many = tiles_header["tokens"] ** 2 > SENT
+    address = offer_sentence(("tiles", tiles_header["name"]), lambda: _payload(*compute())) if many else ""
+    header = _header(tiles_header, at) | {"address": address}
+    payload = b"" if many else _payload(*compute())
     mount_component(
-        "tile_film", key, "stood", header, lambda heard: count(heard.get("at"), len(told["tiles"])), on_step, payload
+        "tile_film",
+        key,
+        "stood",
+        header,
+        lambda heard: count(heard.get("at"), len(tiles_header["tiles"])),
+        on_step,
+        payload,
     )
 
 
@@ -42,20 +49,20 @@ def tile_film(
 class TileFigure:
     """The film at step `at` as a part of a figure; the other fields are as `tile_film` takes them."""
 
-    told: Mapping[str, Any]
+    tiles_header: Mapping[str, Any]
     shades: np.ndarray
-    kept: np.ndarray
+    line_stats: np.ndarray
     at: int
 
     @property
     def title(self) -> str:
         """The tile in a sentence, as the film says it."""
-        tokens, tile = self.told["tokens"], self.told["tiles"][self.at]
-        tall, wide = self.told["blocks"]
+        tokens, tile = self.tiles_header["tokens"], self.tiles_header["tiles"][self.at]
+        tall, wide = self.tiles_header["blocks"]
         q, k = tile[0] * tall, tile[1] * wide
-        return words_of(self.told["backward"])["said"].format(
+        return film_text(self.tiles_header["backward"])["said"].format(
             step=self.at + 1,
-            total=len(self.told["tiles"]),
+            total=len(self.tiles_header["tiles"]),
             q0=q + 1,
             q1=min(q + tall, tokens),
             k0=k + 1,
@@ -68,24 +75,24 @@ class TileFigure:
 
     @property
     def header(self) -> dict[str, Any]:
-        return _header(self.told, self.at) | {"title": self.title}
+        return _header(self.tiles_header, self.at) | {"title": self.title}
 
     @property
     def payload(self) -> bytes:
-        return _payload(self.shades, self.kept)
+        return _payload(self.shades, self.line_stats)
 
 
-def _header(told: Mapping[str, Any], at: int) -> dict[str, Any]:
-    look = {"colours": canvas_wording.scene_colours(), "green": V_GREEN, "words": words_of(told["backward"])}
-    return {**told, "at": at, **look}
+def _header(tiles_header: Mapping[str, Any], at: int) -> dict[str, Any]:
+    look = {"colours": canvas_wording.scene_colours(), "green": V_GREEN, "words": film_text(tiles_header["backward"])}
+    return {**tiles_header, "at": at, **look}
 
 
-def _payload(shades: np.ndarray, kept: np.ndarray) -> bytes:
+def _payload(shades: np.ndarray, line_stats: np.ndarray) -> bytes:
     codes = np.where(np.isnan(shades), 255, np.rint(127 + 127 * shades))
-    return codes.astype(np.uint8).tobytes() + kept.astype("<f4").tobytes()
+    return codes.astype(np.uint8).tobytes() + line_stats.astype("<f4").tobytes()
 
 
-def words_of(backward: bool) -> dict[str, str]:
+def film_text(backward: bool) -> dict[str, str]:
     """Sentences of the film; {names} are filled in by the browser."""
     of_pass = (
         {
@@ -134,5 +141,5 @@ def words_of(backward: bool) -> dict[str, str]:
             "never": _("never built: the matrix, {rows} × {cols}, {bytes}"),
             "tile": _("The tile at work, line by line; up and down choose a line"),
         }
-        | canvas_wording.joining_words()
+        | canvas_wording.joining_text()
     )

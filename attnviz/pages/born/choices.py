@@ -8,7 +8,7 @@ PAGE = PageChoices("born")
 SECTION = PAGE.one_of("born_section", ("life", "others", "real"), label=N_("Section"))
 RUN = PAGE.one_of("born_run", label=N_("Training run"))
 WORDS = PAGE.text("born_words", "the cat saw a red bird", longest=400, label=N_("Your words, which come twice"))
-AT = PAGE.whole(
+AT = PAGE.integer(
     "born_at", 100, low=0, high=LIMITS["steps"][1], label=N_("Training step")
 )  #: the training step; the nearest that is kept is shown
 OFF = PAGE.several("born_off", label=N_("Silenced heads"))  #: silenced heads, "0.1"

@@ -42,12 +42,12 @@ HEADS = PAGE.one_of("b_h", _numbers(1, MOST_HEADS), "2", label=N_("Query heads")
 MASK = PAGE.one_of("b_mask", get_args(inputs.MaskName), "none", label=N_("Mask"))
 POSITION = PAGE.one_of("b_pos", get_args(inputs.PositionChoice), "none", label=N_("Position"))
 KV_HEADS = PAGE.one_of("b_g", label=N_("Key/value heads"))
-D_MODEL = PAGE.whole("b_m", 4, low=2, high=8, label=N_("Model width M"))
-D_HEAD = PAGE.whole("b_d", 2, low=1, high=6, label=N_("Head width D"))
+D_MODEL = PAGE.integer("b_m", 4, low=2, high=8, label=N_("Model width M"))
+D_HEAD = PAGE.integer("b_d", 2, low=1, high=6, label=N_("Head width D"))
 D_VALUE = PAGE.one_of("b_dv", ("same", *_numbers(1, 6)), label=N_("Value width Dv"))
 WIDENING = PAGE.one_of("b_ff", ("4", "2", "1"), label=N_("FFN width F"))
-BATCH = PAGE.whole("b_batch", 1, low=1, high=3, label=N_("Sentences in the batch"))
-WINDOW = PAGE.whole("b_window", 2, low=1, high=5, label=N_("Window, in keys"))
+BATCH = PAGE.integer("b_batch", 1, low=1, high=3, label=N_("Sentences in the batch"))
+WINDOW = PAGE.integer("b_window", 2, low=1, high=5, label=N_("Window, in keys"))
 PACKED = PAGE.flag("b_packed", label=N_("One packed projection"))
 BIAS = PAGE.flag("b_bias", label=N_("Bias in the projections"))
 QK_NORM = PAGE.flag("b_qknorm", label=N_("Normalise Q and K"))
@@ -55,7 +55,7 @@ SCALED = PAGE.flag("b_scale", True, label=N_("Divide scores by √D"))
 DROPOUT = PAGE.real("b_dropout", 0.0, low=0.0, high=0.9, label=N_("Dropout"))
 TRAINING = PAGE.flag("b_train", label=N_("Training mode"))
 VECTORS = PAGE.one_of("b_vectors", label=N_("Word vectors"))
-SEED = PAGE.whole("b_seed", inputs.Config.seed, low=0, high=20, label=N_("Random seed"))
+SEED = PAGE.integer("b_seed", inputs.Config.seed, low=0, high=20, label=N_("Random seed"))
 
 # The step, cell, head and sentence on show, and the edited cells.
 STEP = PAGE.one_of("b_step", label=N_("Step"))
@@ -99,7 +99,7 @@ SIZE_LETTERS = {
     "mask_keys": N_("mask K"),
 }
 SIZES = {
-    name: PAGE.whole(f"b_{name}", getattr(size_mismatches.Sizes, name), low=1, high=12, label=letter)
+    name: PAGE.integer(f"b_{name}", getattr(size_mismatches.Sizes, name), low=1, high=12, label=letter)
     for name, letter in SIZE_LETTERS.items()
 }
 BATCH_SIZE = PAGE.one_of("b_sizes", tuple(size_mismatches.BATCH_SIZES), label=N_("B × T × M"))
@@ -108,7 +108,7 @@ QUERY = PAGE.one_of("b_query", label=N_("Query"))
 THINGS = PAGE.one_of("b_things", ("2", "3", "4"), label=N_("Places that each word has to look at"))
 SHARE = PAGE.real("b_share", 0.5, low=0.0, high=1.0, label=N_("Share of the single head's weight for the first"))
 LOOKER = PAGE.one_of("b_looker", label=N_("Where does this word look?"))
-DIGIT = PAGE.whole("b_digit", two_sources.Config.digit, low=0, high=9, label=N_("Picture: the digit"))
+DIGIT = PAGE.integer("b_digit", two_sources.Config.digit, low=0, high=9, label=N_("Picture: the digit"))
 PICTURE = PAGE.one_of("b_picture", ("digit", *(sample.id for sample in SAMPLES)), label=N_("Picture"))
 NORMS = PAGE.one_of("b_norms", two_sources.NORMS, label=N_("What RMSNorm is applied to"))
 FACTOR = PAGE.real(

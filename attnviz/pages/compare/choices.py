@@ -12,7 +12,7 @@ COUNTING = PAGE.one_of("c_count", ("built", "table"), label=N_("Counted"))
 AXIS = PAGE.one_of("c_axis", ("n", "d", "k"), label=N_("Curves over"))
 #: sizes, by field of layer_costs.Config
 SIZES = {
-    name: PAGE.whole(f"c_{name}", getattr(layer_costs.Config, name), *layer_costs.LIMITS[name], label=label)
+    name: PAGE.integer(f"c_{name}", getattr(layer_costs.Config, name), *layer_costs.LIMITS[name], label=label)
     for name, label in (
         ("n", N_("tokens n")),
         ("d", N_("width d")),
@@ -32,7 +32,9 @@ LONGEST = PAGE.one_of(
 
 # 3 Reach, by field of reach_training.Config
 REACH_SIZES = {
-    name: PAGE.whole(f"c_reach_{name}", getattr(reach_training.Config, name), *reach_training.LIMITS[name], label=label)
+    name: PAGE.integer(
+        f"c_reach_{name}", getattr(reach_training.Config, name), *reach_training.LIMITS[name], label=label
+    )
     for name, label in (
         ("n", N_("tokens n")),
         ("k", N_("kernel k")),
@@ -42,11 +44,11 @@ REACH_SIZES = {
 }
 REMEMBER = PAGE.real("c_remember", reach_training.Config.remember, 0.0, 10.0, label=N_("LSTM remembers"))
 RATE = PAGE.real("c_rate", reach_training.Config.rate, *reach_training.RATES, label=N_("learning rate"))
-SEED = PAGE.whole("c_seed", 0, low=0, high=999_999, label=N_("seed"))
+SEED = PAGE.integer("c_seed", 0, low=0, high=999_999, label=N_("seed"))
 
 # 4 What is shared
-PLACES = PAGE.whole("c_places", position_mixing.Config.n, low=3, high=position_mixing.LONGEST, label=N_("places"))
-INPUT_SEED = PAGE.whole("c_input", position_mixing.Config.input_seed, low=0, high=999_999, label=N_("input’s seed"))
-KERNEL = PAGE.whole(
+PLACES = PAGE.integer("c_places", position_mixing.Config.n, low=3, high=position_mixing.LONGEST, label=N_("places"))
+INPUT_SEED = PAGE.integer("c_input", position_mixing.Config.input_seed, low=0, high=999_999, label=N_("input’s seed"))
+KERNEL = PAGE.integer(
     "c_kernel", position_mixing.KernelConfig.k, *position_mixing.KERNEL_LIMITS["k"], label=N_("places k")
 )

@@ -19,23 +19,23 @@ TEXT_EXAMPLE = (
 PAGE = PageChoices("decoding")
 VIEW = PAGE.one_of("d_view", ("steps", "bytes", "numbers", "policies", "speed", "traps"), label=N_("Section"))
 MODEL = PAGE.one_of("d_model", label=N_("Decoder"))
-SEED = PAGE.whole("d_seed", 0, low=0, high=9999, label=N_("Seed"))
+SEED = PAGE.integer("d_seed", 0, low=0, high=9999, label=N_("Seed"))
 
 # Step by step
 PROMPT = PAGE.text("d_prompt", PROMPT_EXAMPLE, longest=2000, label=N_("Prompt"))
-STEPS = PAGE.whole("d_steps", 8, low=0, high=token_by_token.MOST_STEPS, label=N_("Steps"))
+STEPS = PAGE.integer("d_steps", 8, low=0, high=token_by_token.MOST_STEPS, label=N_("Steps"))
 TEMPERATURE = PAGE.real("d_t", 0.0, low=0.0, high=2.0, label=N_("Temperature"))
-LAYER = PAGE.whole("d_layer", 17, low=0, high=9999, label=N_("Layer, from 0"))
-HEAD = PAGE.whole("d_head", 5, low=0, high=9999, label=N_("Head, from 0"))
+LAYER = PAGE.integer("d_layer", 17, low=0, high=9999, label=N_("Layer, from 0"))
+HEAD = PAGE.integer("d_head", 5, low=0, high=9999, label=N_("Head, from 0"))
 #: the step that the player stands at, from 0; None: the last one
-AT = PAGE.whole("d_at", None, low=0, high=token_by_token.MOST_STEPS, label=N_("Step on show, from 0"))
+AT = PAGE.integer("d_at", None, low=0, high=token_by_token.MOST_STEPS, label=N_("Step on show, from 0"))
 
 # Bytes
 DTYPES = tuple(PLAIN_BITS)
-TOKENS = PAGE.whole("d_tokens", growing_bytes.Config.tokens, low=1, high=1 << 24, label=N_("Tokens at the end"))
+TOKENS = PAGE.integer("d_tokens", growing_bytes.Config.tokens, low=1, high=1 << 24, label=N_("Tokens at the end"))
 DTYPE = PAGE.one_of("d_dtype", DTYPES, growing_bytes.Config.dtype, label=N_("Numbers"))
 #: the place on the film of growing caches; None: its end
-GROWN = PAGE.whole("d_grown", None, low=0, high=growing_bytes.POINTS, label=N_("Tokens so far"))
+GROWN = PAGE.integer("d_grown", None, low=0, high=growing_bytes.POINTS, label=N_("Tokens so far"))
 
 # Numbers, policies
 TEXT = PAGE.text("d_text", TEXT_EXAMPLE, longest=3000, label=N_("Text: the first half is the prompt"))
@@ -43,8 +43,8 @@ POLICY = PAGE.one_of("d_policy", EVICTION_KINDS, "heavy", label=N_("Policy"))
 BUDGET = PAGE.one_of(
     "d_budget", tuple(str(n) for n in sorted(kept_positions.BUDGETS)), "16", label=N_("Positions kept")
 )
-KEPT_LAYER = PAGE.whole("d_kept_layer", 0, low=0, high=9999, label=N_("Layer, from 0"))
-KEPT_GROUP = PAGE.whole("d_kept_head", 0, low=0, high=9999, label=N_("K/V head, from 0"))
+KEPT_LAYER = PAGE.integer("d_kept_layer", 0, low=0, high=9999, label=N_("Layer, from 0"))
+KEPT_GROUP = PAGE.integer("d_kept_head", 0, low=0, high=9999, label=N_("K/V head, from 0"))
 
 # Speed
 HERE = "here"  #: id of the machine that the server runs on

@@ -86,7 +86,7 @@ MODEL = PAGE.one_of("model", label=N_("Model"))
 HUB_ID = PAGE.text("hub_id", longest=1000, label=N_("Hub id or folder"))
 FRAME = PAGE.one_of("frame", ("usual", "none", "start", "chat"), label=N_("Put around the sentence"))
 STACK = PAGE.one_of("stack", ("", "encoder", "decoder", "cross"), label=N_("Attention"))
-AT: Choice[HeadPlace] = PAGE.other("at", START, parse_head, name_of_head, (3, 1), label=N_("Head (layer.head)"))
+AT: Choice[HeadPlace] = PAGE.custom("at", START, parse_head, name_of_head, (3, 1), label=N_("Head (layer.head)"))
 ORDER = PAGE.one_of("by", ("place", *whole_model.MEASURES), label=N_("All heads, ordered by"))
 
 # How a matrix is shown
@@ -104,7 +104,7 @@ OPEN = {name: PAGE.flag(f"open_{name}", label=title) for name, title in PANELS.i
 
 # What if
 MASK = PAGE.one_of("mask", [*MASKS], label=N_("Mask"))
-WINDOW = PAGE.whole("window", 4, low=1, high=LONGEST_WINDOW, label=N_("Width of the window"))
+WINDOW = PAGE.integer("window", 4, low=1, high=LONGEST_WINDOW, label=N_("Width of the window"))
 SCALE = PAGE.one_of("scale", SCALES, label=N_("Scale"))
 FACTOR = PAGE.real("factor", 1.0, low=0.0, high=LARGEST_FACTOR, label=N_("Scale × the model’s"))
 WHERE = PAGE.one_of("where", [*SCOPES], label=N_("Change it in"))
@@ -114,13 +114,13 @@ SEEN = PAGE.one_of("seen", VIEWS, label=N_("Before, after or difference"))
 
 # What comes next
 TEMPERATURE = PAGE.real("temperature", 1.0, low=0.0, high=3.0, label=N_("Temperature"))
-TOP_K = PAGE.whole("topk", 50, low=1, high=50, label=N_("Top-k"))
-WRITE = PAGE.whole("write", 10, low=1, high=50, label=N_("Tokens"))  #: tokens that the model writes at once
+TOP_K = PAGE.integer("topk", 50, low=1, high=50, label=N_("Top-k"))
+WRITE = PAGE.integer("write", 10, low=1, high=50, label=N_("Tokens"))  #: tokens that the model writes at once
 
 # Averages and rollout
 COMBINE = PAGE.one_of("combine", ("layer", "all", "chosen", "rollout"), label=N_("Combine"))
 MEAN_OF = PAGE.several("mean_of", label=N_("Heads, as layer.head"))
-ROLLOUT_TO = PAGE.whole("rollout_to", None, low=1, high=999, label=N_("Layers, from the first on"))
+ROLLOUT_TO = PAGE.integer("rollout_to", None, low=1, high=999, label=N_("Layers, from the first on"))
 
 # Two side by side
 BESIDE = PAGE.one_of("beside", ("head", "sentence", "model"), label=N_("Show beside it"))

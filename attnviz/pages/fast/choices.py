@@ -7,30 +7,32 @@ from attnviz.pages.fast.maths import cost, numerics, paged, tiles, traps
 
 PAGE = PageChoices("fast")
 SECTION = PAGE.one_of("fast_section", ("tiles", "cost", "measured", "numerics", "paged", "traps"), label=N_("Section"))
-SEED = PAGE.whole("fast_seed", 0, low=0, high=9999, label=N_("Seed"))
+SEED = PAGE.integer("fast_seed", 0, low=0, high=9999, label=N_("Seed"))
 
 # Tile by tile
-FILM_TOKENS = PAGE.whole("fast_n", tiles.Config.tokens, low=1, high=tiles.MOST_TOKENS, label=N_("Tokens"))
+FILM_TOKENS = PAGE.integer("fast_n", tiles.Config.tokens, low=1, high=tiles.MOST_TOKENS, label=N_("Tokens"))
 BLOCK_IDS = {str(block): str(block) for block in tiles.BLOCKS}  #: each is called what its id is
 BLOCK_Q = PAGE.one_of("fast_block_q", tuple(BLOCK_IDS), label=N_("Queries in a tile"))
 BLOCK_K = PAGE.one_of("fast_block_k", tuple(BLOCK_IDS), label=N_("Keys in a tile"))
 MASK = PAGE.one_of("fast_mask", tiles.MASKS, label=N_("Mask"))
-WINDOW = PAGE.whole("fast_window", tiles.Config.window, low=1, high=tiles.MOST_TOKENS, label=N_("Width of the window"))
+WINDOW = PAGE.integer(
+    "fast_window", tiles.Config.window, low=1, high=tiles.MOST_TOKENS, label=N_("Width of the window")
+)
 PASS = PAGE.one_of("fast_pass", ("forward", "backward"), label=N_("Pass"))
-FILM_WIDTH = PAGE.whole("fast_d", tiles.Config.width, low=1, high=256, label=N_("Width of a head, d"))
+FILM_WIDTH = PAGE.integer("fast_d", tiles.Config.width, low=1, high=256, label=N_("Width of a head, d"))
 #: the tile at work, from 0; None: one in the middle
-AT = PAGE.whole("fast_at", None, low=0, high=100_000, label=N_("Tile"))
+AT = PAGE.integer("fast_at", None, low=0, high=100_000, label=N_("Tile"))
 
 # Rounding
 SCORES = PAGE.real("fast_scores", numerics.Config.size, low=0.5, high=12.0, label=N_("How large scores are"))
 BLOCK_ROUNDED = PAGE.one_of("fast_rounded", tuple(BLOCK_IDS), str(numerics.Config.block), label=N_("Keys in a tile"))
 
 # What it costs
-TOKENS = PAGE.whole("fast_tokens", cost.Config.tokens, *cost.LIMITS["tokens"], label=N_("Tokens"))
-HEADS = PAGE.whole("fast_heads", cost.Config.heads, *cost.LIMITS["heads"], label=N_("Query heads"))
-KV_HEADS = PAGE.whole("fast_kv", cost.Config.kv_heads, *cost.LIMITS["kv_heads"], label=N_("K/V heads"))
-D_HEAD = PAGE.whole("fast_width", cost.Config.d_head, *cost.LIMITS["d_head"], label=N_("Head width"))
-FAST_KIB = PAGE.whole("fast_kib", cost.FAST_KIB, *cost.LIMITS["fast_kib"], label=N_("Fast memory of a worker, KiB"))
+TOKENS = PAGE.integer("fast_tokens", cost.Config.tokens, *cost.LIMITS["tokens"], label=N_("Tokens"))
+HEADS = PAGE.integer("fast_heads", cost.Config.heads, *cost.LIMITS["heads"], label=N_("Query heads"))
+KV_HEADS = PAGE.integer("fast_kv", cost.Config.kv_heads, *cost.LIMITS["kv_heads"], label=N_("K/V heads"))
+D_HEAD = PAGE.integer("fast_width", cost.Config.d_head, *cost.LIMITS["d_head"], label=N_("Head width"))
+FAST_KIB = PAGE.integer("fast_kib", cost.FAST_KIB, *cost.LIMITS["fast_kib"], label=N_("Fast memory of a worker, KiB"))
 CAUSAL = PAGE.flag("fast_causal", label=N_("Causal mask"))
 DTYPE = PAGE.one_of("fast_dtype", ("bfloat16", "float32"), label=N_("Numbers of"))
 GPU = PAGE.one_of("fast_gpu", tuple(gpus()), "a100-80gb", label=N_("GPU"))
@@ -41,7 +43,7 @@ MACHINE = PAGE.one_of(
 )  #: the name of a file of measurements; "": this machine's, else the one shipped
 
 # Paged cache
-STEP = PAGE.whole("fast_step", None, low=0, high=10_000, label=N_("Step"))  #: None: where most is reserved
+STEP = PAGE.integer("fast_step", None, low=0, high=10_000, label=N_("Step"))  #: None: where most is reserved
 PAGED_LABELS = {
     "block": N_("Tokens of a block"),
     "shared": N_("Tokens of the shared prefix"),
@@ -49,7 +51,7 @@ PAGED_LABELS = {
     "answer": N_("Longest answer, tokens"),
 }
 PAGED = {
-    name: PAGE.whole(f"fast_{name}", getattr(paged.Config, name), *paged.LIMITS[name], label=label)
+    name: PAGE.integer(f"fast_{name}", getattr(paged.Config, name), *paged.LIMITS[name], label=label)
     for name, label in PAGED_LABELS.items()
 }
 

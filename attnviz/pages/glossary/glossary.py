@@ -43,7 +43,7 @@ def _card(terms: Sequence[glossary_terms.GlossaryTerm]) -> None:
         st.markdown("\n\n".join(f"**{named[term.id]}**  \n{glossary_terms.explain_term(term)}" for term in terms))
         chosen = st.pills(_("See it"), list(named), format_func=named.__getitem__, key=f"see-{terms[0].id}")
         if chosen is not None:
-            glossary_terms.open_example(glossary_terms.TERMS[chosen].page, glossary_terms.TERMS[chosen].seen)
+            glossary_terms.open_example(glossary_terms.TERMS[chosen].page, glossary_terms.TERMS[chosen].parameters)
 
 
 if __name__ == "__main__":  # Streamlit runs this file

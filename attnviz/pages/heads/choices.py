@@ -11,16 +11,18 @@ PAGE = PageChoices("heads")
 MODEL = PAGE.one_of("hd_model", label=N_("Model"))
 TEXT = PAGE.one_of("hd_text", ("repeated", "books", "own"), label=N_("Read"))
 OWN = PAGE.text("hd_own", longest=LONGEST_TEXT, label=N_("Your text: a line is a sentence"))
-COUNT = PAGE.whole("hd_count", head_survey.SENTENCES, low=2, high=head_survey.SENTENCES, label=N_("Sentences at most"))
-SEED = PAGE.whole("hd_seed", 0, low=0, high=9999, label=N_("Seed"))  #: of random words
+COUNT = PAGE.integer(
+    "hd_count", head_survey.SENTENCES, low=2, high=head_survey.SENTENCES, label=N_("Sentences at most")
+)
+SEED = PAGE.integer("hd_seed", 0, low=0, high=9999, label=N_("Seed"))  #: of random words
 BY = PAGE.one_of("hd_by", (*head_survey.PATTERNS, *head_survey.COSTS), label=N_("Colour the heads by"))
 AGAINST = PAGE.one_of("hd_against", (*head_survey.COSTS, *head_survey.PATTERNS), label=N_("against"))
 OTHER = PAGE.one_of("hd_other", label=N_("Model beside it"))  #: the model beside it
 OF = PAGE.one_of(
     "hd_of", ("first", "second"), label=N_("Model of the head on show")
 )  #: which of the two models the head on show is of
-AT: Choice[HeadPlace | None] = PAGE.other(
+AT: Choice[HeadPlace | None] = PAGE.custom(
     "hd_at", None, parse_head, name_of_head, (3, 1), label=N_("Head (layer.head)")
 )  #: None: the strongest
-EXAMPLE = PAGE.whole("hd_example", 1, low=1, high=5, label=N_("Example"))
-COSTS_ON = PAGE.whole("hd_costs_on", 2, low=1, high=MOST_COSTS, label=N_("Sentences for costs"))
+EXAMPLE = PAGE.integer("hd_example", 1, low=1, high=5, label=N_("Example"))
+COSTS_ON = PAGE.integer("hd_costs_on", 2, low=1, high=MOST_COSTS, label=N_("Sentences for costs"))

@@ -53,7 +53,7 @@ SCALED = PAGE.flag("scaled", True, label=N_("Scale"))  #: False: no scaling
 MASK = PAGE.one_of(
     "start_mask", [mask for mask in MASKS if mask != "none"], label=N_("Mask")
 )  #: where CAUSAL is not False
-WINDOW = PAGE.whole("start_window", 4, low=1, high=LONGEST_WINDOW, label=N_("Width of the window"))
+WINDOW = PAGE.integer("start_window", 4, low=1, high=LONGEST_WINDOW, label=N_("Width of the window"))
 SCALE = PAGE.one_of(
     "start_scale", [scale for scale in SCALES if scale != "none"], label=N_("Scale")
 )  #: where SCALED is not False

@@ -39,18 +39,18 @@ def _three_reader(lowest: int) -> Callable[[Any], tuple[int, int, int]]:
 
 PAGE = PageChoices("lessons")
 LESSON = PAGE.one_of("lesson", (*IDS, OWN_LESSON), label=N_("Lesson"))
-STEP = PAGE.whole("step", 1, low=1, high=MOST_STEPS, label=N_("Step"))
+STEP = PAGE.integer("step", 1, low=1, high=MOST_STEPS, label=N_("Step"))
 SENTENCE = PAGE.sentence("l_text", EXAMPLE, longest=400, label=N_("Sentence"))
 #: A link that the teacher shares with the class does not open them there.
-NOTES = PAGE.flag("l_notes", label=N_("Teacher’s notes"), of_moment=True)
+NOTES = PAGE.flag("l_notes", label=N_("Teacher’s notes"), is_momentary=True)
 OWN_TEXT: Choice[str] = PAGE.on_canvas(
     "l_own", "", _parse_file, lambda text: [text], 'title = "Mine"', inside="l_own", label=N_("Your own lesson")
 )
 
 # Of one step:
 GUESS = PAGE.one_of("l_guess", label=N_("Your guess"))
-WIDTH = PAGE.whole("l_width", None, low=1, high=4096, label=N_("d_k"))
-POSITION = PAGE.whole("l_at", None, low=0, high=FARTHEST, label=N_("Position"))
+WIDTH = PAGE.integer("l_width", None, low=1, high=4096, label=N_("d_k"))
+POSITION = PAGE.integer("l_at", None, low=0, high=FARTHEST, label=N_("Position"))
 EDIT = PAGE.on_canvas(
     "l_edit",
     NO_EDIT,

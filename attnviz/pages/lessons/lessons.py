@@ -93,7 +93,7 @@ def _draw_sentence_box(lesson: Lesson) -> None:
     widgets.show_refusal(choice)
     look: dict[str, Any] = {"label_visibility": "collapsed"} if presenting.is_presenting() else {"width": 300}
     st.text_input(
-        _("Sentence"), **look, **widget_values.held(choice.name, open_lesson.lesson_sentence(lesson), _store_sentence)
+        _("Sentence"), **look, **widget_values.bind_widget(choice.name, open_lesson.lesson_sentence(lesson), _store_sentence)
     )
 
 
@@ -276,7 +276,7 @@ def _draw_question(lesson: Lesson, question: Question, answers: Mapping[str, str
 
 def _draw_further_links(step: LessonStep) -> None:
     if step.terms:
-        glossary_terms.words_menu(*step.terms)
+        glossary_terms.terms_menu(*step.terms)
     if step.page:
         _draw_page_link(_("Try it further on its page"), step.page, step.page_choices, "l-further")
 

@@ -41,7 +41,7 @@ def _cells(text: str, size: int) -> tuple[int, ...]:
 
 PAGE = PageChoices("masks")
 SENTENCE = PAGE.sentence("m_text", EXAMPLE, longest=3000, label=N_("Sentence"))
-SEED = PAGE.whole("m_seed", 0, low=0, high=9999, label=N_("Seed"))
+SEED = PAGE.integer("m_seed", 0, low=0, high=9999, label=N_("Seed"))
 RULES = tuple(
     PAGE.one_of(
         f"m_rule{place}",
@@ -60,7 +60,7 @@ def _of_rule(place: int, kind: str, parameter: mask_rules.RuleParameter) -> Choi
     if isinstance(parameter.default, bool):
         return PAGE.flag(name, parameter.default, label=parameter.label)
     if isinstance(parameter.default, int):
-        return PAGE.whole(name, parameter.default, parameter.least, parameter.most, label=parameter.label)
+        return PAGE.integer(name, parameter.default, parameter.least, parameter.most, label=parameter.label)
     if parameter.options:
         return PAGE.one_of(name, parameter.options, parameter.default, label=parameter.label)
     return PAGE.text(name, parameter.default, longest=1000, label=parameter.label)
@@ -83,7 +83,7 @@ PAINT = PAGE.on_canvas(
     label=N_("Painted mask"),
 )
 VIEW = PAGE.one_of("m_view", ("layers", "far", "traps", "training"), label=N_("Look closer"))
-LAYERS = PAGE.whole("m_layers", 2, low=1, high=mask_lab.MOST_LAYERS, label=N_("Layers"))
+LAYERS = PAGE.integer("m_layers", 2, low=1, high=mask_lab.MOST_LAYERS, label=N_("Layers"))
 TRAP = PAGE.one_of("m_trap", tuple(traps.TRAPS), label=N_("Trap"))
-LEAK = PAGE.whole("m_leak", 1, low=1, high=4, label=N_("Places the mask is shifted by"))
+LEAK = PAGE.integer("m_leak", 1, low=1, high=4, label=N_("Places the mask is shifted by"))
 PROGRAM = PAGE.one_of("m_code", tuple(mask_programs.PROGRAMS), "attn_mask", label=N_("How the mask is handed over"))

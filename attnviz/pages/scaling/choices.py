@@ -14,9 +14,9 @@ SECTION = PAGE.one_of(
 )
 
 # Shared by several sections
-D_K = PAGE.whole("s_dk", 64, low=1, high=4096, label=N_("d_k"))
-KEYS = PAGE.whole("s_keys", 16, low=1, high=4096, label=N_("Keys, n"))
-SEED = PAGE.whole("s_seed", 0, low=0, high=999_999, label=N_("Seed"))
+D_K = PAGE.integer("s_dk", 64, low=1, high=4096, label=N_("d_k"))
+KEYS = PAGE.integer("s_keys", 16, low=1, high=4096, label=N_("Keys, n"))
+SEED = PAGE.integer("s_seed", 0, low=0, high=999_999, label=N_("Seed"))
 ALTERNATIVE = PAGE.one_of("s_alternative", tuple(alternatives.CHOICES), label=N_("Alternative"))
 #: what stands beside raw and scaled; "": nothing is chosen
 BESIDE = PAGE.one_of("s_beside", ("", NOTHING_BESIDE, *alternatives.CHOICES), label=N_("Show beside raw and scaled"))
@@ -36,7 +36,7 @@ STRENGTHS = {
     "correlated": PAGE.real("s_correlation", 0.5, *variance.BROKEN["correlated"], label=N_("Correlation")),
     "shifted": PAGE.real("s_mean", 0.5, *variance.BROKEN["shifted"], label=N_("Mean")),
 }
-PAIRS = PAGE.whole("s_pairs", 100_000, low=1, high=1_000_000, label=N_("Pairs of q and k"))
+PAIRS = PAGE.integer("s_pairs", 100_000, low=1, high=1_000_000, label=N_("Pairs of q and k"))
 
 # 2 Softmax saturates
 MORE = PAGE.flag("s_more", label=N_("Five more measures"))  #: whether all eight measures are drawn
@@ -47,17 +47,17 @@ OWN_COLOURS = PAGE.flag("s_own", label=N_("Colours up to each picture's own larg
 # 4 Training
 OPTIMIZER = PAGE.one_of("s_optimizer", ("sgd", "adam"), label=N_("Optimizer"))
 RATE = PAGE.real("s_rate", 1.0, 0.001, 10.0, label=N_("Learning rate"))
-STEPS = PAGE.whole("s_steps", 300, low=10, high=2000, label=N_("Steps"))
-SEEDS = PAGE.whole("s_seeds", 4, low=1, high=8, label=N_("Seeds"))
+STEPS = PAGE.integer("s_steps", 300, low=10, high=2000, label=N_("Steps"))
+SEEDS = PAGE.integer("s_seeds", 4, low=1, high=8, label=N_("Seeds"))
 
 # 6 A real head
 MODEL = PAGE.one_of("s_model", label=N_("Model"))
 SENTENCE = PAGE.sentence("s_text", EXAMPLES[0].text, longest=2000, label=N_("Sentence"))
-LAYER = PAGE.whole("s_layer", 0, low=0, high=999, label=N_("Layer, from 0"))
-HEAD = PAGE.whole("s_head", 0, low=0, high=999, label=N_("Head, from 0"))
+LAYER = PAGE.integer("s_layer", 0, low=0, high=999, label=N_("Layer, from 0"))
+HEAD = PAGE.integer("s_head", 0, low=0, high=999, label=N_("Head, from 0"))
 FACTOR = PAGE.real("s_factor", 2.0, 0.0, 1000.0, label=N_("Scale × the model’s"))
 
 # 7 Softmax itself
 SCORES = PAGE.text("s_scores", "[2.3, 9.1, 0.5]", longest=40_000, label=N_("Scores"))
 TEMPERATURE = PAGE.real("s_T", 1.0, 0.0, 1_000_000.0, label=N_("Temperature, T"))
-BLOCK = PAGE.whole("s_block", 2, low=1, high=4096, label=N_("Scores in a block"))
+BLOCK = PAGE.integer("s_block", 2, low=1, high=4096, label=N_("Scores in a block"))

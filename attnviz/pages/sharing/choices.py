@@ -44,7 +44,7 @@ PRESET = PAGE.one_of("h_model", tuple(all_presets()), "llama-3.1-8b", label=N_("
 SCHEME = PAGE.one_of("h_scheme", ("heads", "latent"), label=N_("Scheme"))
 #: the sizes of the visitor's own shape, by field of CustomShape
 SHAPE = {
-    name: PAGE.whole(f"h_{name}", getattr(CustomShape, name), low=1, high=LARGEST, label=label)
+    name: PAGE.integer(f"h_{name}", getattr(CustomShape, name), low=1, high=LARGEST, label=label)
     for name, label in (
         ("n_layers", N_("Layers")),
         ("d_model", N_("Model width M")),
@@ -58,22 +58,22 @@ SHAPE = {
     )
 }
 CONFIG = PAGE.text("h_config", EXAMPLE_CONFIG, longest=5000, label=N_("Contents of a config.json from the hub"))
-CONTEXT = PAGE.whole("h_context", 8192, low=1, high=1 << 27, label=N_("Tokens of context"))
-BATCH = PAGE.whole("h_batch", 1, low=1, high=1 << 16, label=N_("Batch"))
-MEASURED_TOKENS = PAGE.whole("h_tokens", 512, low=1, high=1 << 17, label=N_("Tokens"))
+CONTEXT = PAGE.integer("h_context", 8192, low=1, high=1 << 27, label=N_("Tokens of context"))
+BATCH = PAGE.integer("h_batch", 1, low=1, high=1 << 16, label=N_("Batch"))
+MEASURED_TOKENS = PAGE.integer("h_tokens", 512, low=1, high=1 << 17, label=N_("Tokens"))
 AXIS = PAGE.one_of("h_axis", ("context", "batch", "heads"), label=N_("Over"))
 WEIGHTS_DTYPE = PAGE.one_of("h_weights", tuple(DTYPES), "bfloat16", label=N_("Weights"))
 CACHE_DTYPE = PAGE.one_of("h_cache", tuple(DTYPES), "bfloat16", label=N_("Cache"))
-NUMBERS_PER_SCALE = PAGE.whole("h_scale", 64, low=1, high=4096, label=N_("Numbers per scale"))
+NUMBERS_PER_SCALE = PAGE.integer("h_scale", 64, low=1, high=4096, label=N_("Numbers per scale"))
 CONVENTION = PAGE.one_of("h_as", CONVENTIONS, label=N_("Count the cache as"))
 HYBRID = PAGE.flag("h_hybrid", True, label=N_("The server manages windowed layers separately"))
 MACHINE = PAGE.one_of("h_gpu", (*gpus(), TYPED), "a100-80gb", label=N_("Machine"))
-MEMORY_GIB = PAGE.whole("h_gib", 80, low=1, high=1 << 20, label=N_("Memory, GiB"))
-GIGABYTES_PER_SECOND = PAGE.whole("h_gbs", 2039, low=1, high=1 << 20, label=N_("Bandwidth, GB/s"))
-TERAFLOPS = PAGE.whole("h_tflops", 312, low=1, high=1 << 20, label=N_("Peak, TFLOP/s"))
+MEMORY_GIB = PAGE.integer("h_gib", 80, low=1, high=1 << 20, label=N_("Memory, GiB"))
+GIGABYTES_PER_SECOND = PAGE.integer("h_gbs", 2039, low=1, high=1 << 20, label=N_("Bandwidth, GB/s"))
+TERAFLOPS = PAGE.integer("h_tflops", 312, low=1, high=1 << 20, label=N_("Peak, TFLOP/s"))
 #: the layer that is really built and timed, by field of maths.Config
 LIVE = {
-    name: PAGE.whole(f"h_live_{name}", getattr(maths.Config, name), low=1, high=1 << 20, label=label)
+    name: PAGE.integer(f"h_live_{name}", getattr(maths.Config, name), low=1, high=1 << 20, label=label)
     for name, label in (
         ("d_model", N_("Model width M")),
         ("n_heads", N_("Query heads H")),

@@ -25,7 +25,7 @@ SILENCE = PAGE.flag(
 SECOND_PROMPT = PAGE.text(
     "why_other", longest=LONGEST_TEXT, label=N_("Second prompt")
 )  #: the second prompt; "": the example's
-SIZE = PAGE.whole(
+SIZE = PAGE.integer(
     "why_size", 3, low=1, high=MAX_CIRCUIT_SIZE, label=N_("Parts in the circuit")
 )  #: parts of the circuit
 MLPS = PAGE.flag("why_mlps", label=N_("Leave out MLPs, too"))  #: whether MLPs may be left out of it, too

@@ -67,7 +67,7 @@ def test_what_a_choice_reads_it_can_write_and_what_it_refuses_is_nonsense(choice
         try:
             taken = choice.read(asked)
         except PartialValue as partly:
-            taken = partly.kept
+            taken = partly.usable
         except (*NONSENSE, Problem):
             continue
         held = choice.write(taken)

@@ -23,7 +23,7 @@ def script() -> None:
     sentence = one.sentence("t_text", "the cat", longest=20, label="the text")
     kind = one.one_of("t_kind", ("a", "b", "c"), label="the kind")
     layer = one.one_of("t_layer", label="the layer")
-    width = one.whole("t_width", 64, low=1, high=4096, label="the width")
+    width = one.integer("t_width", 64, low=1, high=4096, label="the width")
     rate = one.real("t_rate", 0.5, low=0.0, high=2.0, label="the rate")
     on = one.flag("t_on", label="the on")
     some = one.several("t_some", label="the some")

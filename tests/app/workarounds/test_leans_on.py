@@ -15,7 +15,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.workarounds import reliances, streamlit_adapter
-from attnviz.app.workarounds.reliances import RELIANCES, WORDS
+from attnviz.app.workarounds.reliances import FRONTEND_STRINGS, RELIANCES
 from attnviz.base.reliance import Dependency, missing_dependencies
 from tests.waiting import until
 
@@ -51,7 +51,7 @@ TAKEN_AWAY = {
     "MemoryUploadedFileManager.remove_file": lambda m: m.delattr(MemoryUploadedFileManager, "remove_file"),
     "rerun_script and script_finished in its protocol": lambda m: m.setattr(BackMsg_pb2, "BackMsg", Empty_pb2.Empty),
 }
-OF_FRONTEND = [f"{what} in its frontend" for what, *_ in WORDS]
+OF_FRONTEND = [f"{what} in its frontend" for what, *_ in FRONTEND_STRINGS]
 
 
 def frontend_without(monkeypatch, folder):

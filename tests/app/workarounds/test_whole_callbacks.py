@@ -50,7 +50,7 @@ def test_a_callback_is_run_to_its_end_and_the_next_gesture_is_answered() -> None
     import attnviz.serve.server  # noqa: F401  # importing it is what mends
 
     assert getattr(SessionState, whole_callbacks.CALLS).__code__.co_filename == whole_callbacks.__file__
-    assert whole_callbacks.has_what_it_needs()
+    assert whole_callbacks.is_compatible()
     app = pressed()
     assert app.session_state["taken"] == app.session_state["walked"] == 1
     assert not app.exception
@@ -69,7 +69,7 @@ def test_newer_gestures_are_looked_for_again_after_a_callback_that_failed(monkey
 
     monkeypatch.setattr(SessionState, whole_callbacks.CALLS, failing)
     monkeypatch.setattr(ScriptRunner, whole_callbacks.LOOKS, looked.append)
-    whole_callbacks.mend()
+    whole_callbacks.apply()
     with pytest.raises(ZeroDivisionError):
         getattr(SessionState(), whole_callbacks.CALLS)()
     assert not looked

@@ -73,7 +73,7 @@ def test_a_run_is_drawn_as_it_comes_and_can_be_stopped(visit, monkeypatch):
         for result in real(*arguments):
             runs.append(len(result.steps))
             if len(result.steps) == 3:
-                live_run._set("steps", True)  # as the button does
+                live_run._set_stopped("steps", True)  # as the button does
             yield result
 
     monkeypatch.setattr(token_by_token, "run", counted)

@@ -19,7 +19,7 @@ def script() -> None:
     from attnviz.app import glossary_terms
     from attnviz.serve import page_table  # noqa: F401
 
-    glossary_terms.words_menu("softmax", "kv_cache")
+    glossary_terms.terms_menu("softmax", "kv_cache")
 
 
 def test_a_term_explains_itself_on_any_page():

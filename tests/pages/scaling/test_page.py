@@ -64,7 +64,7 @@ def test_what_takes_long_is_trained_by_a_press_in_another_process_and_not_by_ope
     monkeypatch.setattr(retrieval_training, "train", lambda _config: pytest.fail("trained in the server"))
 
     def results(module, work, config, threads, nice):
-        elsewhere.append((module, work, config, training.TRAININGS.taken))
+        elsewhere.append((module, work, config, training.TRAININGS.n_working))
         yield replace(small, config=replace(config, steps=10))
 
     monkeypatch.setattr(training_panel.own_process, "results", results)

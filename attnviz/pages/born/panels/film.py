@@ -47,7 +47,7 @@ def panel() -> None:
             name=f"{name}-step-{run.steps[at]}",
             key="born-film-out",
             canvas=show.live_canvas("born-film"),
-            words=step_sentence(name, at, off),
+            sentence=step_sentence(name, at, off),
             table=lambda: checkpoint_table(run),
         )
     show.program(
@@ -122,7 +122,7 @@ def draw(
         lambda kept: run.passes(copies.ids, kept, off),
         at=at,
         silenced=[heads.index(each) for each in off],
-        whole=whole,
+        show_all=whole,
         on_stand=lambda stood: keep(stood[0], tuple(heads[head] for head in stood[1])),
     )
 
@@ -233,7 +233,7 @@ def others_panel() -> None:
             figures.draw_runs(lines),
             name=f"training-{changed}",
             key="born-others",
-            words=said_of_others(changed),
+            sentence=said_of_others(changed),
             table=lambda: {
                 "run": [line.name for line in lines for _step in line.at],
                 "step": [int(step) for line in lines for step in line.at],

@@ -123,7 +123,7 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
             "key": names * len(text),
             "weight": np.concatenate([text, picture], 1).ravel(),
         },
-        words=_(
+        sentence=_(
             "In head {h}, {word} gives {share} to {key}, and {light} to the patch in row {row}, column {column}. "
             "Word vectors and weights: random (seed {seed}). {origin}"
         ).format(
@@ -152,7 +152,7 @@ def _brought(layer: two_sources.Result, i: int) -> None:
         key="b_two_brought",
         table={"word": list(tokens)}
         | {n: m.tolist() for n, m in zip(("text", "picture", "sum"), lengths, strict=True)},
-        words=_(
+        sentence=_(
             "To {word} the text brings a vector of length {text}, the picture one of {picture}; added they are {sum} "
             "long, because they do not point the same way."
         ).format(

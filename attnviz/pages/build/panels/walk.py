@@ -55,7 +55,7 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
             key="build_step",
             canvas=show.live_canvas("build_board"),
             table=lambda: _table(step_boards[board_index].result),
-            words=origin,
+            sentence=origin,
             caption=origin,
         )
         if step == "softmax":
@@ -175,7 +175,7 @@ def _sums(view: boards.View) -> None:
         ),
         name="build-sums",
         key="build_sums",
-        words=_who_gets_most(view, cols),
+        sentence=_who_gets_most(view, cols),
         table={"key": list(result.k_words[batch_index]), "column sum": cols.tolist()},
     )
 

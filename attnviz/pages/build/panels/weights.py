@@ -155,7 +155,7 @@ def _consequence(
             "before": was.ravel().tolist(),
             "after": now.ravel().tolist(),
         },
-        words=_describe_change(before, result, b, h)
+        sentence=_describe_change(before, result, b, h)
         if edits
         else _("Nothing is edited yet: try 9 in a cell of $W_Q$."),
     )

@@ -69,7 +69,7 @@ def _attention_follows(compared: experiment.ComparedMixing, tokens: tuple[str, .
             "before": [float(same[q, k]) for q, k in at],
             "after, old places": [float(permuted[order.index(q), order.index(k)]) for q, k in at],
         },
-        words=_(
+        sentence=_(
             "Attention's pattern moves with the words: the same weights, in new places. The matrix A does not move."
         ),
     )
@@ -82,7 +82,7 @@ def _parameters(compared: experiment.ComparedMixing, here: int) -> None:
         name="parameters-by-length",
         key="b_parameters",
         table={"words": experiment.LENGTHS, "attention": attention, "mixing matrix": mixing},
-        words=_("At 4,096 words the matrix has {mixing} numbers to learn, attention still {attention}.").format(
+        sentence=_("At 4,096 words the matrix has {mixing} numbers to learn, attention still {attention}.").format(
             mixing=f"{mixing[-1]:,}", attention=f"{attention[-1]:,}"
         ),
     )
@@ -173,7 +173,7 @@ def _bars(compared: Normalised, scores: np.ndarray, query: str, head: int, keys:
         name="normalisers",
         key="b_normalisers",
         table={"key": list(keys), "score": scores.tolist()} | {k: m.weights.tolist() for k, m in compared.items()},
-        words=_(
+        sentence=_(
             "The scores of {query} in head {h}, before the mask, six ways: softmax's shares lie between 0 and 1 and "
             "sum to 1; divided by their plain sum, the same scores give shares from {low} to {high}."
         ).format(query=query, h=head + 1, low=f"{Rounded(share.min()):.0%}", high=f"{Rounded(share.max()):.0%}"),
@@ -187,7 +187,7 @@ def _growth(compared: Normalised) -> None:
         name="normaliser-growth",
         key="b_growth",
         table={"copies": experiment.COPIES} | {k: m.growth.tolist() for k, m in compared.items()},
-        words=_(
+        sentence=_(
             "With every key repeated {n} times, the output grows from {a} to {b} under plain sums and "
             "stays at {s} under softmax."
         ).format(
@@ -247,7 +247,7 @@ def _one_or_several(measured: experiment.ComparedHeads, tokens: tuple[str, ...])
         name="one-head-or-several",
         key="b_heads",
         table=cell_columns(tokens, tokens) | {name: weights.ravel().tolist() for name, weights in parts},
-        words=_(
+        sentence=_(
             "One softmax shares its 100% between the places; with a head for each, every place gets all of it. The "
             "sentence is read as a ring here, so that every word has neighbours: before the first word stands the last."
         ),
@@ -261,7 +261,7 @@ def _lost(measured: experiment.ComparedHeads, places: list[str], share: float) -
         name="blur-by-share",
         key="b_blur",
         table={"share": experiment.SHARES.tolist()} | {name: blur[:, h].tolist() for h, name in enumerate(places)},
-        words=_(
+        sentence=_(
             "However the single head divides its weight, about {lost} of the signal is lost; "
             "only where it is lost changes."
         ).format(lost=f"{Rounded(float(np.median(blur.mean(1)))):.0%}"),

@@ -100,7 +100,7 @@ def _costs(result: layer_costs.Result, axis: str) -> None:
         name=f"cost-over-{config.axis}",
         key="c-cost",
         table={config.axis: result.x, **result.cost},
-        words=_cost_words(result),
+        sentence=_cost_words(result),
     )
 
 
@@ -150,7 +150,7 @@ def _steps_and_path(result: layer_costs.Result, axis: str) -> None:
             name=name,
             key=key,
             table={axis: result.x, **{called: values[kind] for kind, called in kinds.items()}},
-            words=words,
+            sentence=words,
         )
 
     with left:

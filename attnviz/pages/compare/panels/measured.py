@@ -148,7 +148,7 @@ def _pictures(result: layer_timing.Result) -> list[str]:
             name=f"time-{about}",
             key="c-time",
             table=table,
-            words=_time_words(result),
+            sentence=_time_words(result),
         ),
         lambda: show.figure(
             show.chart_of(
@@ -157,7 +157,7 @@ def _pictures(result: layer_timing.Result) -> list[str]:
             name=f"memory-{about}",
             key="c-memory",
             table=table,
-            words=_memory_words(result),
+            sentence=_memory_words(result),
         ),
     )
     return list(curves)

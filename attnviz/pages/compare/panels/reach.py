@@ -79,13 +79,17 @@ def _controls() -> reach_training.Config:
 def _run(config: reach_training.Config) -> None:
     """Draw what has been trained of this configuration: all, part, or the gradients before the first step."""
     result = trained_reach().find(config)
-    partial = training.so_far("c", config)
+    partial = training.partial_result("c", config)
     button, drawn = st.empty(), st.empty()
     if not config.steps:
         _picture(untrained_reach(config))
         return
     known = result is not None and (partial is None or partial.complete or not training.is_watched("c", config))
-    if training.watch_once_more("c", button, config) if known else training.begins("c", button, bool(partial)):
+    if (
+        training.draw_watch_button("c", button, config)
+        if known
+        else training.draw_train_button("c", button, bool(partial))
+    ):
         with drawn.container():
             _charts(untrained_reach(config))
         # in another process: whoever opens a page meanwhile waits for nothing
@@ -94,7 +98,7 @@ def _run(config: reach_training.Config) -> None:
         known = True
     with drawn.container():
         if partial is not None and not known:
-            training.stopped(partial)
+            training.draw_stopped(partial)
         _picture((result if known else partial) or untrained_reach(config))
 
 
@@ -103,8 +107,8 @@ def _charts(result: reach_training.Result) -> None:
     key = f"c-live-{result.done}"
     learned = _learning_words(result) if result.done else None
     page_parts.draw_columns(
-        lambda: show.chart(_distance(result, False), key=f"{key}-now", words=_distance_words(result, not result.done)),
-        lambda: show.chart(_accuracy(result), key=f"{key}-right", words=learned),
+        lambda: show.chart(_distance(result, False), key=f"{key}-now", alt=_distance_words(result, not result.done)),
+        lambda: show.chart(_accuracy(result), key=f"{key}-right", alt=learned),
     )
 
 
@@ -123,7 +127,7 @@ def _picture(result: reach_training.Result) -> None:
                 name=f"copy-from-far-n{result.config.n}",
                 key="c-reach-right",
                 table={"step": np.arange(1, result.done + 1)} | {k: v.accuracy for k, v in result.reached.items()},
-                words=_learning_words(result),
+                sentence=_learning_words(result),
             )
     elif result.config.steps:
         after.info(_("Training takes a few seconds and is drawn as it runs."))
@@ -139,7 +143,7 @@ def _gradient_picture(result: reach_training.Result, start: bool) -> None:
         name=f"reach-{when}-n{result.config.n}",
         key=f"c-reach-{when}",
         table={"distance": np.arange(result.config.n)} | {kind: norms[kind][::-1] for kind in reach_training.KINDS},
-        words=_distance_words(result, start),
+        sentence=_distance_words(result, start),
     )
 
 

@@ -66,7 +66,7 @@ def _parameters(result: compared_layers.Result) -> None:
         name="parameters-by-length",
         key="c-parameters",
         table={"n": result.n, **result.parameters},
-        words=_(
+        sentence=_(
             "Attention has **{attention}** parameters at any length, an LSTM {lstm}, a convolution with kernel "
             "{k} has {conv}. "
             "With a matrix from every place to every place it would be {dense} at n = {n:,}."
@@ -93,7 +93,7 @@ def _mixing(config: position_mixing.Config) -> None:
             "one input": np.concatenate(one, None).tolist(),
             "another input": np.concatenate(another, None).tolist(),
         },
-        words=_(
+        sentence=_(
             "How much output i (down) depends on input j (across), random weights. With another input attention’s "
             "matrix changes by **{attention:.0%}**, the LSTM’s by {lstm:.0%}, the convolution’s by **{conv:.0%}**. "
             "Along its diagonals attention’s differs by {uneven:.0%}, the convolution’s by {even:.0%}."
@@ -134,7 +134,7 @@ def _heads() -> position_mixing.KernelConfig:
             name=f"heads-for-a-kernel-of-{k}",
             key="c-heads",
             table={"heads": result.heads, "best": result.best, "pointing": result.pointing},
-            words=_(
+            sentence=_(
                 "One head that looks at its {k} places evenly misses **{average:.0%}** of a random convolution, the "
                 "best single head {best:.0%}; with {k} heads, one for each place, **{last:.0%}** is missing."
             ).format(k=k, average=result.average, best=result.best[0], last=result.pointing[-1]),

@@ -74,7 +74,7 @@ def draw_growth() -> None:
                 show.chart_of(figures.growth, result.tokens, lines, at),
                 name=f"cache-growth-{model.name}",
                 key=f"d_growth_{model.name}",
-                words=_growth_caption(model, dtype, result.tokens[at], at),
+                sentence=_growth_caption(model, dtype, result.tokens[at], at),
                 table={"tokens": list(result.tokens)} | {name: list(nbytes) for name, nbytes in lines.items()},
             )
     show.program(
@@ -154,7 +154,7 @@ def _draw_divergence(result: quantised_cache.Result) -> None:
         ),
         name="quantised-cache",
         key="d_numbers",
-        words=with_minus(_rounding_caption(result)),
+        sentence=with_minus(_rounding_caption(result)),
         table={
             "format": [f"int{cache.bits}" for cache in result.formats],
             "keys share a scale along": [cache.axis for cache in result.formats],
@@ -258,7 +258,7 @@ def _draw_errors(result: quantised_cache.Result) -> None:
         ),
         name="quantised-errors",
         key="d_errors",
-        words=_(
+        sentence=_(
             "In int4 the keys are off by {k:.0%} of their size and the values by {v:.0%}, layers averaged; the keys of "
             "single layers are off by {least:.0%} to {most:.0%}."
         ).format(k=keys.mean(), v=values.mean(), least=keys.min(), most=keys.max()),

@@ -105,7 +105,7 @@ def walk(views: Mapping[str, str]) -> presenting.Walk:
         return step_walk
     at, last = _current_step()
     step_label = _("Step {number} of {count}").format(number=at + 1, count=last + 1)
-    return replace(step_walk, place=step_label, before=at > 0, steps=last - at)
+    return replace(step_walk, position=step_label, before=at > 0, steps=last - at)
 
 
 def _current_step() -> tuple[int, int]:

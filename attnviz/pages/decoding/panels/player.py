@@ -121,7 +121,7 @@ def _draw_footer(
         name=f"decoding-layer{layer}-head{head}",
         key="d_player_save",
         canvas=show.live_canvas("d_player"),
-        words=join_sentences(
+        sentence=join_sentences(
             kinds[weights_are].format(name=escape_markdown(name)), head_caption, _step_caption(result, at)
         ),
         caption=join_sentences(
@@ -201,7 +201,7 @@ def _draw_costs(result: token_by_token.Result, at: int) -> None:
             show.chart_of(figures.running_totals, cached, uncached, _("GFLOP so far"), at),
             name="decoding-flops",
             key="d_flops",
-            words=_flops_caption(cached[-1] * 1e9, uncached[-1] * 1e9),
+            sentence=_flops_caption(cached[-1] * 1e9, uncached[-1] * 1e9),
             table={"step": list(range(1, len(cached) + 1)), "with a cache": cached, "without": uncached},
         )
     with clock:
@@ -210,7 +210,7 @@ def _draw_costs(result: token_by_token.Result, at: int) -> None:
             show.chart_of(figures.running_totals, cached, uncached, _("ms so far"), at),
             name="decoding-time",
             key="d_time",
-            words=_(
+            sentence=_(
                 "By the clock of this server, once, while it also served others: **{with_}** with the cache, "
                 "**{without}** without; the ratio is **{times:.1f}**."
             ).format(
@@ -230,7 +230,7 @@ def _draw_layers(result: token_by_token.Result, at: int) -> None:
         show.chart_of(figures.bytes_by_layer, keys, values),
         name="decoding-cache-bytes",
         key="d_layers",
-        words=_(
+        sentence=_(
             "After step {step}, tokens × K/V heads × numbers × bytes in layer 0: {tokens} × {groups} × ({k} + {v}) × "
             "{size} = **{layer} B**. The whole cache ({layers} such) holds **{total}**, {token} for each token."
         ).format(

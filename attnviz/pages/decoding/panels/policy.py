@@ -97,7 +97,7 @@ def _draw_curve(result: kept_positions.Result, budget: int) -> None:
         show.chart_of(figures.divergence_over_budget, lines, result.total, budget),
         name="cache-policies",
         key="d_policies",
-        words=_(
+        sentence=_(
             "The first {prompt} of {total} {total:token|tokens} are read with everything kept, then each next token "
             "under the "
             "policy. With {budget} {budget:position|positions}, {share:.0%} of the bytes, the next-token distribution "
@@ -145,7 +145,7 @@ def _draw_map(result: kept_positions.Result, policy: EvictionKind, budget: int) 
         show.chart_of(figures.draw_visible_positions, positions, result.labels[result.prompt :], result.labels, colour),
         name=f"kept-{policy}-{budget}",
         key="d_kept",
-        words=join_sentences(
+        sentence=join_sentences(
             _visible_caption(result, policy_result, layer, group),
             _(
                 "**{saved}** of {full}, at {bits} bits a number, are saved; the likeliest token stays in {same:.0%} of "

@@ -122,7 +122,7 @@ def _draw_roofline(machine: Machine, points: tuple[prefill_and_decode.PassPoint,
         show.chart_of(figures.roofline, machine.peak, machine.bandwidth, points_by_kind),
         name=f"roofline-{where}",
         key="d_roofline",
-        words=_roofline_caption(machine, points),
+        sentence=_roofline_caption(machine, points),
         table={
             "pass": [point.kind for point in points],
             "new tokens": [point.tokens for point in points],

@@ -74,7 +74,7 @@ def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
             *stack.tokens,
             selected=shown_head.current_head(stack),
             on_pick=shown_head.select_head,
-            asked=RequestedText(sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides),
+            requested=RequestedText(sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides),
         )
 
 

@@ -70,7 +70,7 @@ def draw_mean(displayed: DisplayedHead) -> None:
         name=f"{kind}-{displayed.run.request.model}",
         key="average-out",
         canvas=show.live_canvas("average"),
-        words=translate_markdown(matrix.said_of(displayed.query if displayed.pins else matrix.telling_row)),
+        sentence=translate_markdown(matrix.said_of(displayed.query if displayed.pins else matrix.telling_row)),
         caption=_("{name}: {title}.").format(name=displayed.run.name, title=title),
         table=lambda: to_long_table(matrix),
     )
@@ -153,7 +153,7 @@ def draw_two_heads(displayed: DisplayedHead) -> None:
         lambda: SceneFigure(tuple(figure for picture in pictures for figure in picture.parts)),
         name=f"beside-{displayed.run.request.model}",
         key="beside-out",
-        words=change,
+        sentence=change,
         caption=end_sentence(join_clauses(names)),
         table=None if both is None else lambda: _difference_table(both),
         label=_("Save all"),

@@ -121,7 +121,9 @@ def panel(displayed: DisplayedHead) -> None:
         _("Query: the token that looks"),
         range(len(queries)),
         format_func=lambda i: f"{i}  {queries[i]}",
-        **widget_values.held(QUERY, start_q, lambda picked: link_state.set_and_push(choices.STAGE, (picked, None))),
+        **widget_values.bind_widget(
+            QUERY, start_q, lambda picked: link_state.set_and_push(choices.STAGE, (picked, None))
+        ),
     )
     mask, scale = head_drawing.mask_and_scale(displayed.stack, displayed.layer, displayed.edit)
     result = stages(displayed.stack, displayed.layer, displayed.head, query, mask, scale)
@@ -130,7 +132,9 @@ def panel(displayed: DisplayedHead) -> None:
         _("Key: the token looked at"),
         range(len(keys)),
         format_func=lambda i: f"{i}  {keys[i]}",
-        **widget_values.held(KEY, largest, lambda picked: link_state.set_and_push(choices.STAGE, (query, picked))),
+        **widget_values.bind_widget(
+            KEY, largest, lambda picked: link_state.set_and_push(choices.STAGE, (query, picked))
+        ),
     )
     st.caption(_("Click a cell in the picture above to see its arithmetic here."))
     _draw_arithmetic(result, key, queries[query], keys[key])
@@ -195,7 +199,7 @@ def _draw_pictures(
             key="stage-products",
             caption=caption,
             table={"q": result.q.tolist(), "k": result.k[key].tolist(), "product": product.tolist()},
-            words=_product_sentence(product),
+            sentence=_product_sentence(product),
         )
     with right:
         allowed = result.scaled[result.allowed]
@@ -212,7 +216,7 @@ def _draw_pictures(
                 "masked": result.masked.tolist(),
                 "weight": result.weights.tolist(),
             },
-            words=ngettext(
+            sentence=ngettext(
                 "This query may look at {allowed} of {total} key; its scaled score is {low:.2f}.",
                 "This query may look at {allowed} of {total} keys; their scaled scores run from {low:.2f} "
                 "to {high:.2f}.",
@@ -235,7 +239,7 @@ def _draw_pictures(
         caption=caption,
         # a position makes the name of a column unique where tokens repeat
         table={f"{i} {keys[i]}": row.tolist() for i, row in enumerate(result.weighted)},
-        words=join_sentences(
+        sentence=join_sentences(
             (
                 _("“{token}” adds the longest vector to the output: weight times value is {length:.2f} long.")
                 if longest.alone

@@ -212,7 +212,7 @@ def _draw_next_token(displayed: shown_head.DisplayedHead, edit: HeadEdit, trace:
             show.chart_of(figures.bars, labels, before, after, labels=(_("before"), _("after"))),
             name=f"what-if-next-{run.request.model}",
             key=f"what-if-next-{number}",
-            words=sentence,
+            sentence=sentence,
             caption=shown_head.picture_caption(
                 displayed, *head_drawing.describe_edit(edit, displayed.stack, displayed.layer)
             ),

@@ -77,7 +77,7 @@ def _moved(result: cost.Result) -> None:
         draw_bars(result),
         name=f"bytes-moved-{result.config.tokens}-tokens",
         key="fast-moved",
-        words=join_sentences(
+        sentence=join_sentences(
             _(
                 "With the whole matrix, attention over {tokens:,} tokens moves **{whole}** between slow and fast "
                 "memory; {matrix:.1%} of it are scores and weights, stored and loaded again."
@@ -137,7 +137,7 @@ def _by_block(result: cost.Result) -> None:
         ),
         name=f"bytes-moved-by-tile-{result.config.tokens}-tokens",
         key="fast-by-block",
-        words=words.format(
+        sentence=words.format(
             tokens=result.config.tokens,
             crossing=result.crossing,
             fast=f"{result.config.fast_kib:,}",
@@ -168,7 +168,7 @@ def _memory(result: cost.Result, gpu: Gpu) -> None:
         ),
         name="memory-of-scores-to-a-million-tokens",
         key="fast-memory",
-        words=_(
+        sentence=_(
             "At {most:,} tokens the scores of one layer would take **{scores}**. Tiles hold q, k, v and the output, "
             "{held}, and each worker {work} at a time."
         ).format(
@@ -206,7 +206,7 @@ def _on_a_gpu(config: cost.Config, gpu: Gpu) -> None:
         layer_roofline(result, gpu),
         name=f"roofline-{gpu.id}-{config.tokens}-tokens",
         key="fast-roofline",
-        words=_(
+        sentence=_(
             "Whole: {low:.3g} FLOPs a byte, bound by {whole_bound}, {whole} at best. In tiles: {high:.3g}, bound by "
             "{tiles_bound}, **{tiles}**, {compared}. Above {ridge:.3g} FLOPs a byte this GPU computes longer than "
             "it moves."

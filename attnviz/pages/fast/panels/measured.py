@@ -106,7 +106,7 @@ def _over(
         name=f"attention-{field}-{measured.file_name(result)}",
         key=f"fast-{field}",
         table=show.to_columns([asdict(row) for row in result.timings]),
-        words=words,
+        sentence=words,
     )
 
 

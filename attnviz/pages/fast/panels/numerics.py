@@ -34,7 +34,7 @@ def panel() -> None:
             error_curves(result),
             name=f"rounding-scores-{size:g}-tile-{block}",
             key="fast-rounding",
-            words=_words(result),
+            sentence=_words(result),
             table={"keys": list(numerics.LENGTHS), **_lines(result)},
         )
     _sums(result)

@@ -52,7 +52,7 @@ def _memory(result: paged.Result, step: int, names: list[str]) -> None:
         show.chart_of(figures.memory_blocks, result.owner, result.holders, names, step),
         name=f"paged-cache-step-{step}",
         key="fast-blocks",
-        words=join_sentences(
+        sentence=join_sentences(
             _("Blocks held after step {step}: **{blocks}**; held by several requests: {several}.").format(
                 step=step, blocks=int((result.holders[step] > 0).sum()), several=several
             ),
@@ -89,7 +89,7 @@ def _table(result: paged.Result, step: int, names: list[str]) -> None:
         show.chart_of(figures.block_table, table, result.holders[step], names),
         name=f"block-table-step-{step}",
         key="fast-block-table",
-        words=words,
+        sentence=words,
         table={
             "request": [at + 1 for at, _col, _number in rows],
             "which": [col for _at, col, _number in rows],
@@ -110,7 +110,7 @@ def _lost(result: paged.Result, step: int) -> None:
         show.chart_of(figures.tokens_over_steps, lines, step),
         name=f"paged-and-contiguous-step-{step}",
         key="fast-lost",
-        words=_(
+        sentence=_(
             "After step {step} one piece for each reserves **{reserved}** tokens for {used} that are there: {lost:.0%} "
             "is lost, and {gaps} more lie in gaps. Blocks hold **{held}** for {written}: {less:.0%} is lost, in last "
             "blocks, and sharing saves {saved}."

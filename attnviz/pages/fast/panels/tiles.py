@@ -33,7 +33,7 @@ def panel() -> None:
             name=f"tile-{at + 1}-of-{len(film.tiles)}",
             key="fast-film-save",
             canvas=show.live_canvas("fast-film"),
-            words=_(
+            sentence=_(
                 "One head over {tokens} {tokens:token|tokens}, random vectors (seed {seed}), 32-bit numbers. The "
                 "whole matrix of "
                 "scores would take **{whole}**; it is never built."
@@ -88,7 +88,7 @@ def running_numbers(film: tiles.TileRun, at: int) -> dict[str, np.ndarray]:
     down = int(film.config.backward)  # the side of a tile on which its lines stand
     here, of = film.tiles[at], np.arange(film.config.tokens) // film.config.blocks[down]
     met = np.where(of < here[down], film.kept[:, -1], film.kept[:, here[1 - down]])
-    words = tile_film.words_of(film.config.backward)
+    words = tile_film.film_text(film.config.backward)
     shown = np.where((of <= here[down]) & np.isfinite(met), met, np.nan)
     return dict(zip((words["first"], words["second"]), shown, strict=True))
 

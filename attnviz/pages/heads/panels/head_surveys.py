@@ -198,7 +198,7 @@ def get_scan(section: str, model: str, name: str, config: head_survey.Config) ->
             (model, version(model), config, *costs_on),
             lambda: steps(model_cache.get_model(model), config, *costs_on, by=engine),
             lambda so_far: so_far.share >= 1.0,
-            elsewhere=not engine.loads_here,
+            is_remote=not engine.loads_here,
         )
         runs.append(live)
         so_far = live.result

@@ -61,7 +61,7 @@ def heads_map(shown: DisplayedScan, by: str, chosen: int | None, key: str) -> No
         name=f"heads-{by}-{shown.model}",
         key=key,
         table=lambda: measures_table(shown.survey),
-        words=words,
+        sentence=words,
         caption=source_sentence(shown),
         on_pick=lambda column: pick(shown, column),
     )
@@ -96,7 +96,7 @@ def draw_plane(shown: DisplayedScan, by: str, chosen: int | None, key: str) -> N
         name=f"heads-{by}-against-{against}-{shown.model}",
         key=key,
         table=lambda: measures_table(shown.survey),
-        words=_about_plane(shown.survey, by, against, current_language()),
+        sentence=_about_plane(shown.survey, by, against, current_language()),
         on_pick=lambda column: pick(shown, column),
     )
 
@@ -249,7 +249,7 @@ def _named(survey: head_survey.HeadScan, _language: str) -> tuple[list[tuple[str
         table[_("cost, nats")] = [
             with_error(cost.mean[column], cost.stderr[column], 3, signed=True) for _kind, column in heads
         ]
-    return heads, show.as_arrow(table)
+    return heads, show.to_arrow(table)
 
 
 # One head: what it is called, every measure of it, and the sentences in which the chosen measure is largest.
@@ -284,7 +284,7 @@ def _measured(survey: head_survey.HeadScan, column: int, _language: str) -> tupl
         for name, measure in survey.measures.items()
         if not math.isnan(measure.mean[column])
     ]
-    return show.as_arrow(show.to_columns(rows)), len(rows)
+    return show.to_arrow(show.to_columns(rows)), len(rows)
 
 
 @fragment
@@ -335,7 +335,7 @@ def _picked(options: dict[str, str]) -> int:
         format_func=options.__getitem__,
         required=True,
         label_visibility="collapsed",
-        **widget_values.held(
+        **widget_values.bind_widget(
             "hd_example_pick", str(shown), lambda number: link_state.set_and_push(choices.EXAMPLE, int(number or 1))
         ),
     )

@@ -176,7 +176,7 @@ def draw_order(subject: Subject, settings: PictureSettings, key: str) -> None:
                     heatmap.matrix, weights, tokens, tokens, masked=masked, height=340, numbers=len(tokens) <= 8
                 ),
                 key=f"{key}-{name}",
-                words=title,
+                alt=title,
             )
     st.caption(
         _("Random vectors with a seed. Largest difference between the two pictures: {difference:.2g}.").format(

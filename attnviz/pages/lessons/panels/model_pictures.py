@@ -51,7 +51,7 @@ HEIGHT = 360  #: of curves of training: beside the words of a lesson they leave 
 
 
 def _draw_captioned(chart: Figure, key: str, caption: str) -> None:
-    show.chart(chart, key=key, words=caption)
+    show.chart(chart, key=key, alt=caption)
     st.caption(caption)
 
 

@@ -37,7 +37,7 @@ def far_panel(config: mask_lab.Config) -> None:
                 "first key": [k * mask_lab.TILE for _q in range(n) for k in range(n)],
                 "share kept": far.density.ravel().tolist(),
             },
-            words=_(
+            sentence=_(
                 "Each dot is a tile of {tile} × {tile} pairs; brightness is the share that is kept, on a root scale so "
                 "that a thin band shows."
             ).format(tile=mask_lab.TILE),
@@ -116,7 +116,7 @@ def layers_panel(result: mask_lab.Result) -> None:
             name=f"layers-needed-{layers}",
             key="m-hops",
             table=lambda: pair_table(result, **{"layers (-1 never)": result.hops}),
-            words=_hops_words(result.hops, layers),
+            sentence=_hops_words(result.hops, layers),
         )
     with right:
         show.figure(
@@ -124,7 +124,7 @@ def layers_panel(result: mask_lab.Result) -> None:
             name="receptive-field",
             key="m-reach",
             table={"layers": list(range(mask_lab.MOST_LAYERS + 1)), "last word": counts[:, -1], "mean": counts.mean(1)},
-            words=_reach_words(result, counts, layers),
+            sentence=_reach_words(result, counts, layers),
         )
 
 
@@ -283,7 +283,7 @@ def _trained_live(config: leak_training.Config, place: Any) -> leak_training.Res
                     honest=result.honest[-1],
                     leaking=result.leaking[-1],
                 )
-                show.chart(_curves(result), key=f"m-live-{result.steps[-1]}", words=words)
+                show.chart(_curves(result), key=f"m-live-{result.steps[-1]}", alt=words)
             drawn = time.monotonic()
     return result
 
@@ -305,7 +305,7 @@ def _done(result: leak_training.Result) -> None:
             "mask shifted": result.leaking,
             "mask shifted, without the leak": result.without_leak,
         },
-        words=_(
+        sentence=_(
             "Under the shifted mask the model copies the answer and its loss falls to **{leaking:.6f}**. Without "
             "the leak, as when it writes by itself, its loss is **{without:.1f}**: worse than guessing blindly "
             "({guess:.2f}), where the honest model stays ({honest:.2f})."
@@ -325,7 +325,7 @@ def _done(result: leak_training.Result) -> None:
                 figures.places(weights),
                 name=f"learnt-weights-{name}",
                 key=f"m-learnt-{name}",
-                words=_(
+                sentence=_(
                     "On average a place gives {share} of its attention to the place right after it, where the answer "
                     "stands."
                 ).format(share=f"{Rounded(weights.diagonal(1).mean()):.0%}"),

@@ -53,7 +53,7 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
             key="m-grid-save",
             canvas=show.live_canvas("m-grid"),
             table=lambda: pair_table(result, mask=result.mask.astype(int)),
-            words=_kept(config.paint, result),
+            sentence=_kept(config.paint, result),
         )
         if config.paint:
             st.button(
@@ -99,7 +99,7 @@ def _weights(key: str, result: mask_lab.Result, data: HeadData, name: str, title
         key=f"{key}-save",
         canvas=show.live_canvas(key),
         table=lambda: pair_table(result, before=result.before, after=result.after, mask=result.mask.astype(int)),
-        words=words,
+        sentence=words,
         caption=end_sentence(title),
     )
 

@@ -177,7 +177,7 @@ def draw_text_tower(tower: TextEncoder) -> None:
             **cell_columns(words, words),
             "weight": [f"{weight:.6g}" for weight in weights.ravel()],
         },
-        words=_("Beside itself, {query} looks most at {key} ({share}) of all pairs in this head.").format(
+        sentence=_("Beside itself, {query} looks most at {key} ({share}) of all pairs in this head.").format(
             query=quote_token(words[row]), key=quote_token(words[column]), share=f"{Rounded(weights[row, column]):.0%}"
         ),
     )

@@ -115,7 +115,7 @@ def _draw_heatmaps(run: ModelRun, result: experiment.Result) -> None:
                 ),
                 name=f"rope-{name}",
                 key=f"p_rope_{name}",
-                words=_("“{query}” gives {share:.1%} to “{token}”.").format(
+                sentence=_("“{query}” gives {share:.1%} to “{token}”.").format(
                     query=escape_markdown(stack.queries.labels[most]),
                     share=float(weights[most].max()),
                     token=escape_markdown(stack.keys.labels[int(weights[most].argmax())]),
@@ -150,7 +150,7 @@ def _draw_distance(result: experiment.Result) -> None:
         name="rope-distance",
         key="p_rope_distance",
         table={"tokens_back": np.arange(len(before)), "as_trained": before, "changed": after},
-        words=caption,
+        sentence=caption,
     )
 
 
@@ -166,7 +166,7 @@ def _draw_next_token(run: ModelRun, result: experiment.Result) -> None:
         name="rope-next-token",
         key="p_rope_next",
         table={"token": labels, "as_trained": before, "changed": after},
-        words=_(
+        sentence=_(
             "Next token: {moved:.1%} of the probability moves; the likeliest was “{was}” ({before:.1%}) and is "
             "“{now}” ({after:.1%})."
         ).format(

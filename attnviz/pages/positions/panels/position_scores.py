@@ -175,7 +175,7 @@ def _draw_map(result: position_scores.Result) -> None:
         name=f"positions-{result.config.kind}",
         key="p_map",
         table={"query": np.repeat(np.arange(n), n), "key": np.tile(np.arange(n), n), "score": result.scores.ravel()},
-        words=with_minus(caption),
+        sentence=with_minus(caption),
     )
 
 
@@ -197,7 +197,7 @@ def _draw_distance(result: position_scores.Result) -> None:
         name=f"distance-{config.kind}",
         key="p_distance",
         table={"distance": result.distance, "mean": mean, "lowest": low, "highest": high},
-        words=with_minus(caption),
+        sentence=with_minus(caption),
     )
 
 
@@ -220,7 +220,7 @@ def _draw_encoding(result: position_scores.Result) -> None:
         name=f"encoding-{config.kind}",
         key="p_encoding_figure",
         table={f"dimension_{i}": column for i, column in enumerate(result.encoding.T)},
-        words=captions,
+        sentence=captions,
     )
 
 
@@ -232,7 +232,7 @@ def _draw_wavelengths(result: position_scores.Result) -> None:
             name="alibi-slopes",
             key="p_slopes",
             table={"head": np.arange(len(slopes)), "slope": slopes},
-            words=_(
+            sentence=_(
                 "Head {head} takes {slope:.4g} off its scores for each position of distance: {half:.3g} positions "
                 "further away, half the weight is left."
             ).format(head=config.head, slope=slopes[config.head], half=np.log(2) / slopes[config.head]),
@@ -243,7 +243,7 @@ def _draw_wavelengths(result: position_scores.Result) -> None:
             name="wavelengths",
             key="p_waves",
             table={"pair": np.arange(len(waves)), "wavelength": waves},
-            words=(
+            sentence=(
                 _(
                     "The first pair turns once in {first:.3g} positions, the last in {last:,.0f}; pairs that do "
                     "not complete a turn within {n} positions: {unfinished} of {pairs}."

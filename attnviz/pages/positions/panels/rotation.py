@@ -67,7 +67,7 @@ def circle_panel() -> None:
             canvas=show.live_canvas("p_circle"),
             table=lambda: {"pair": np.arange(len(result.turns)), "radians_per_position": result.turns},
             caption=with_minus(caption),
-            words=with_minus(caption),
+            sentence=with_minus(caption),
         )
     show.program(experiment.pair_program(config), "p-circle")
 
@@ -177,7 +177,7 @@ def _draw_wavelengths(result: experiment.LongerResult) -> None:
         name="wavelengths-scaled",
         key="p_longer_waves",
         table={"pair": np.arange(len(plain))} | {m: scaled.wavelengths for m, scaled in result.methods.items()},
-        words=ngettext(
+        sentence=ngettext(
             "{method}: the fastest pair turns once in {first:.3g} positions (as trained: {first_was:.3g}), the "
             "slowest in {last:,.0f} ({last_was:,.0f}). {unfinished} pair takes more for its turn than the {trained:,} "
             "positions of training.",
@@ -227,7 +227,7 @@ def _draw_distance(result: experiment.LongerResult) -> None:
         name="longer-distance",
         key="p_longer_distance",
         table={"distance": result.distance, "as_trained": result.plain, config.method: result.chosen},
-        words=with_minus(caption),
+        sentence=with_minus(caption),
     )
 
 

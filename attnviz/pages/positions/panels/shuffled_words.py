@@ -157,7 +157,7 @@ def _draw_matrices(result: shuffled_words.Result) -> None:
                 ),
                 name=f"order-{name}",
                 key=f"p_order_{name}",
-                words=caption,
+                sentence=caption,
             )
 
 
@@ -179,7 +179,7 @@ def _draw_all_kinds(result: shuffled_words.Result) -> None:
         name="order-every-kind",
         key="p_order_every",
         table={"positions": KINDS, "no_mask": free, "causal_mask": causal},
-        words=caption,
+        sentence=caption,
     )
 
 

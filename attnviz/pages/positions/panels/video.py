@@ -140,7 +140,7 @@ def _draw_split(result: video.Split) -> None:
         key="p_video_split",
         table={"part": [*names, "not rotated"], "numbers": [*result.rotated, result.unrotated]},
         caption=caption,
-        words=end_sentence(caption),
+        sentence=end_sentence(caption),
     )
 
 
@@ -163,7 +163,7 @@ def _draw_frames(result: video.Split) -> None:
         name="video-frames",
         key="p_video_frames",
         table={"frame": frame, "row": row, "column": column, "score": scores.ravel()},
-        words=caption,
+        sentence=caption,
     )
 
 
@@ -182,7 +182,7 @@ def _draw_wavelengths(result: video.Split) -> None:
         key="p_video_waves",
         table={"pair": np.arange(longest)}
         | {name: np.pad(waves, (0, longest - len(waves)), constant_values=np.nan) for name, waves, _size in lines},
-        words=_("Pairs that complete a turn: {list}.").format(list=join_clauses(turns)),
+        sentence=_("Pairs that complete a turn: {list}.").format(list=join_clauses(turns)),
     )
 
 
@@ -212,7 +212,7 @@ def attention_panel() -> None:
         name="video-attention",
         key="p_video_attention",
         table={"frame": frame, "row": high, "column": wide, "weight": result.row.ravel()},
-        words=_attention_caption(result),
+        sentence=_attention_caption(result),
     )
     show.program(video.attention_program(config), "p-video-attention")
 
@@ -331,7 +331,7 @@ def _draw_matrices(result: experiment.Result) -> None:
                 ),
                 name=f"qk-norm-{name}",
                 key=f"p_norm_{name}",
-                words=_(
+                sentence=_(
                     "First head, patches as frame·row·column: a row’s largest weight is {largest:.0%} on average."
                 ).format(largest=float(weights.max(-1).mean())),
             )
@@ -375,5 +375,5 @@ def _draw_curves(result: experiment.Result) -> None:
                 name=f"qk-norm-{measure}",
                 key=f"p_norm_{measure}",
                 table={"factor": growths, "without": without, "with": normed},
-                words=caption,
+                sentence=caption,
             )

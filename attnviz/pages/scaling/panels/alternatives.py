@@ -115,7 +115,7 @@ def _all(config: growing_width.Config, parameters: dict[str, float]) -> None:
                 name=f"alternatives-{measure}",
                 key=f"s_all_{measure}",
                 table={"d_k": x, **middles},
-                words=(
+                sentence=(
                     _("At d_k = {d_k} the largest value is {top:.3g} ({most}), the smallest {bottom:.3g} ({least}).")
                     if values[most] > values[least] * (1 + 1e-9)
                     else _("At d_k = {d_k} all have {top:.3g}.")
@@ -139,7 +139,7 @@ def _lengths(d_k: int, seed: int, parameters: dict[str, float]) -> None:
         name="alternatives-length",
         key="s_lengths",
         table={"n": x, **effective},
-        words=_(
+        sentence=_(
             "Over 4,096 keys a scaled row at d_k = {d_k} is as spread out as {scaled:,.0f} keys, a length-aware one "
             "as {aware:,.0f}. Normal scores of variance 1 predict n/√e = {predicted:,.0f}: attention dilutes in "
             "proportion to n."

@@ -90,7 +90,7 @@ def _dimensions(result: experiment.Result) -> None:
         name="head-variance",
         key="s_head_variance",
         table={"dimension": range(result.d_k), "variance": result.by_dimension},
-        words=_variance_words(result.total, total).format(half=half, d_k=result.d_k, total=total, real=result.total),
+        sentence=_variance_words(result.total, total).format(half=half, d_k=result.d_k, total=total, real=result.total),
     )
 
 
@@ -110,7 +110,7 @@ def _scales(result: experiment.Result) -> None:
         name="head-entropy",
         key="s_head_entropy",
         table={"multiple": multiples, "entropy_share": result.shares},
-        words=_(
+        sentence=_(
             "Mean entropy is {model:.2f} nats at the model's scale and {raw:.2f} raw, where scores are "
             "{times:.3g} times as large; one query sees up to {keys} keys."
         ).format(
@@ -167,7 +167,7 @@ def _heatmaps(result: experiment.Result, stack: Stack) -> None:
                 name=f"head-{name}",
                 key=f"s_head_{name}",
                 caption=caption,
-                words=caption,
+                sentence=caption,
             )
 
 

@@ -70,12 +70,12 @@ def _run(config: experiment.Config) -> None:
     if cached is not None:
         _picture(cached)
         return
-    partial = training.so_far("s", config)
+    partial = training.partial_result("s", config)
     # a link opens what takes long ready to be pressed: what strangers link to must not make work by being opened
     first_visit = experiment.is_small(config) and not st.session_state.get("s_training_seen")
     st.session_state["s_training_seen"] = True
     button, curves_slot = st.empty(), st.empty()
-    if training.begins("s", button, bool(partial)) or first_visit:
+    if training.draw_train_button("s", button, bool(partial)) or first_visit:
         partial = training.watch(
             "s", config, finished_trainings(), lambda: _results(config), _growing, (button, curves_slot)
         )
@@ -84,12 +84,12 @@ def _run(config: experiment.Config) -> None:
             st.info(_("Training is drawn as it runs. Nothing about the result is fixed in advance."))
             return
         if not partial.complete:
-            training.stopped(partial)
+            training.draw_stopped(partial)
         _picture(partial)
 
 
 def _growing(result: experiment.Result) -> None:
-    show.chart(_figure(result), key=f"s_live_{result.done}", words=training.progress(result))
+    show.chart(_figure(result), key=f"s_live_{result.done}", alt=training.describe_progress(result))
 
 
 def _results(config: experiment.Config) -> Generator[experiment.Result]:
@@ -127,7 +127,7 @@ def _picture(result: experiment.Result) -> None:
             for name, run in result.runs.items()
             for measure, values in vars(run).items()
         },
-        words=join_sentences(
+        sentence=join_sentences(
             *ends,
             ngettext(
                 "Lines are those of one seed.",

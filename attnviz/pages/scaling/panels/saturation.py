@@ -151,7 +151,7 @@ def _draw(config: growing_width.Config, results: dict[str, saturation.Result], p
         key=f"s_{picture.measure}",
         table={"d_k": d_k}
         | {f"{name}_{statistic}": values for name, band in bands.items() for statistic, values in vars(band).items()},
-        words=picture.caption.format(
+        sentence=picture.caption.format(
             d_k=int(d_k[at]),
             n=config.n_keys,
             rows=results["raw"].rows,

@@ -63,7 +63,7 @@ def _heatmap(name: str, title: str, result: experiment.Jacobian, d_k: int, own_r
         name=f"jacobian-{name}-dk{d_k}",
         key=f"s_jacobian_{name}",
         table={f"logit_{k}": result.matrix[:, i] for i, k in enumerate(keys)},
-        words=_(
+        sentence=_(
             "{title}: norm {norm:.4f}. The largest entry on the diagonal, how fast a weight grows with its own "
             "logit, is {top:.4f}. Autograd gives the same matrix to {difference:.1g}."
         ).format(
@@ -80,7 +80,9 @@ def _spectrum(raw: experiment.Jacobian, scaled: experiment.Jacobian, d_k: int, n
         name=f"eigenvalues-dk{d_k}",
         key="s_spectrum",
         table={"rank": range(1, len(raw.eigenvalues) + 1), "raw": raw.eigenvalues, "scaled": scaled.eigenvalues},
-        words=_("One key has a weight of 1 whatever its score: raw and scaled, the Jacobian is 0, and nothing differs.")
+        sentence=_(
+            "One key has a weight of 1 whatever its score: raw and scaled, the Jacobian is 0, and nothing differs."
+        )
         if n == 1
         else _(
             "The largest eigenvalue is {raw:.2g} raw and {scaled:.2g} scaled: the most that softmax can pass on "
@@ -139,7 +141,7 @@ def _weights(scores: list[float], temperature: float) -> None:
         canvas=show.live_canvas("s_typed_bars"),
         table={"key": range(1, len(scores) + 1), "score": scores, "weight": p},
         caption=caption,
-        words=caption,
+        sentence=caption,
     )
     show.formulas(*_formula(scores, p, temperature))
 
@@ -214,7 +216,7 @@ def _overflow(scores: list[float]) -> None:
         name="softmax-overflow",
         key="s_overflow",
         table={"shift": experiment.SHIFTS, **{f"{attempt.dtype}_naive": attempt.naive_top for attempt in attempts}},
-        words=join_sentences(caption, _describe_subtraction(attempts)),
+        sentence=join_sentences(caption, _describe_subtraction(attempts)),
     )
 
 
@@ -284,7 +286,7 @@ def _mixes(scores: list[float], temperature: float) -> None:
         name="softmax-mixes",
         key="s_mixes",
         table={"x": mixed.values[:, 0], "y": mixed.values[:, 1], "score": scores, "weight": mixed.weights},
-        words=_(
+        sentence=_(
             "The values lie at distance 1 from the centre. Mixed by softmax weights they give a point among them "
             "({near:.2f} from the centre); mixed by raw scores they land {far:.3g} away. Adding 1 to every score "
             "moves the raw mix by {moved:.2f} and the softmax mix by 0."

@@ -127,7 +127,7 @@ def _histograms(result: variance.Result) -> None:
             "raw_density": raw.counts,
             **({"scaled_density": scaled.counts} if len(scaled.counts) == len(raw.counts) else {}),
         },
-        words=join_sentences(caption, _shape(result)),
+        sentence=join_sentences(caption, _shape(result)),
     )
 
 
@@ -236,7 +236,7 @@ def _growth(result: variance.Result) -> None:
         name="variance-over-dk",
         key="s_growth",
         table={"d_k": grown.d_k, "raw": grown.raw, "raw_error": grown.error, "scaled": scaled},
-        words=_(
+        sentence=_(
             "From d_k = 1 to 4,096 the raw variance grows from {first:.2g} to {last:,.0f}, the scaled one stays "
             "between {low:.2f} and {high:.2f} ({pairs} pairs at each d_k, bars: two sampling errors)."
         ).format(

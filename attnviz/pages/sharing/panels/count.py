@@ -156,7 +156,7 @@ def draw_over_context(arch: Architecture, context: int, batch: int) -> None:
         ),
         name=f"kv-bytes-{axis}-{arch.name}",
         key="h-bytes",
-        words=_(
+        sentence=_(
             "Ideal, at 16 bits: {name} keeps {bytes} for your context and batch. At the right end of the "
             "axis its cache reaches {top}."
         ).format(
@@ -189,7 +189,7 @@ def draw_over_heads(arch: Architecture, context: int, batch: int) -> None:
         ),
         name=f"kv-bytes-heads-{arch.name}",
         key="h-over-heads",
-        words=_("Each K/V head costs {bytes} for this context and batch.").format(
+        sentence=_("Each K/V head costs {bytes} for this context and batch.").format(
             bytes=units.decimal_and_binary(bytes_per_head)
         ),
         table={"K/V heads": counts, "bytes": values},
@@ -233,7 +233,7 @@ def draw_by_layer(arch: Architecture, context: int, batch: int) -> None:
         show.chart_of(figures.strip, layer_bytes, kinds, labels, names),
         name=f"kv-bytes-by-layer-{arch.name}",
         key="h-strip",
-        words=join_sentences(
+        sentence=join_sentences(
             text.format(n=n_caching, all=len(layers)),
             keeps.format(n=top, layer=labels[largest.index], bytes=units.decimal_and_binary(most)),
         ),
@@ -273,7 +273,7 @@ def _parameters(arch: Architecture) -> None:
         show.chart_of(figures.parameter_bars, names, parts, titles),
         name=f"attention-parameters-{arch.name}",
         key="h-parameters",
-        words=_("{name}: {n} in attention, of these {kv} in $W_K$ and $W_V$.").format(
+        sentence=_("{name}: {n} in attention, of these {kv} in $W_K$ and $W_V$.").format(
             name=escape_markdown(names[0]),
             n=units.format_count(sum(first.values())),
             kv=units.format_count(first["w_k"] + first["w_v"]),

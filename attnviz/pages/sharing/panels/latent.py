@@ -62,7 +62,7 @@ def panel() -> None:
             ),
             name=f"mla-decode-{arch.name}",
             key="h-mla-decode",
-            words=_(
+            sentence=_(
                 "One decoded token in one layer: expanding again at every step costs computation for the whole context."
             ),
             table={"context": CONTEXTS, **lines},
@@ -195,7 +195,7 @@ def draw_paper_quality() -> None:
         ),
         name="gqa-quality",
         key="h-quality",
-        words=_(
+        sentence=_(
             "Quoted, not measured here: with one K/V head the XXL model loses {mqa:.1f} points of its average score "
             "and is {faster:.1f} times as fast; with 8 it loses {gqa:.1f} and is {fast:.1f} times as fast."
         ).format(

@@ -76,7 +76,7 @@ def draw_picture() -> None:
             name=f"mha-gqa-mqa-{name}",
             key="h-three",
             canvas=show.live_canvas("canvas-of-h-three"),
-            words=join_sentences(about, *less),
+            sentence=join_sentences(about, *less),
             caption=about,
             table={
                 "kind": [column.name for column in columns],
@@ -156,7 +156,7 @@ def draw_wirings(run: ModelRun, result: Result) -> None:
         name=f"wiring-{result.n_heads}-{chosen}",
         key="h-wiring",
         canvas=show.live_canvas("canvas-of-h-wiring"),
-        words=ngettext(
+        sentence=ngettext(
             "**{kind}**: {h} query heads on {g} K/V head; K/V heads as trained: {t}.",
             "**{kind}**: {h} query heads on {g} K/V heads; as trained: {t}.",
             chosen,

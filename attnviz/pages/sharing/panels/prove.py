@@ -74,7 +74,7 @@ def _all_models(chosen: str) -> None:
         show.chart_of(figures.proof_bars, models, chosen),
         name="proved-caches",
         key="h-proved",
-        words=_(
+        sentence=_(
             "Each ring is a model’s cache as measured, the dot in it what the formula says: **{agree} of {n} agree to "
             "the last byte**. With 7 billion parameters each, llama-1-7b (MHA) keeps {mha} and falcon-7b (MQA) {mqa}."
         ).format(agree=agree, n=len(models), mha=cache_texts["llama-1-7b"], mqa=cache_texts["falcon-7b"]),

@@ -122,12 +122,12 @@ def _group(run: ModelRun, result: Result) -> None:
     most = max(heads, key=lambda head: float(result.weights_moved[head]))
     figure = show.chart_of(figures.heads_before_and_after, before, after, heads, tokens, hidden, SIDE)
     head_names = join_list(_("head {n}").format(n=head) for head in heads)
-    show.chart(figure, width=figure.to_dict()["layout"]["width"], key="h-pairs", words=head_names)
+    show.chart(figure, width=figure.to_dict()["layout"]["width"], key="h-pairs", alt=head_names)
     show.footer(
         lambda: figures.shared_heads(before, after, heads, tokens, hidden),
         name=f"sharing-layer-{result.config.layer}-group-{group}",
         key="h-groups",
-        words=join_sentences(
+        sentence=join_sentences(
             _group_words(most, float(result.weights_moved[most]), per, len(run.stacks[0].queries.labels)),
             _(
                 "Weights of each head, as trained above and sharing below; dark is 0, bright is 1, grey is hidden by "
@@ -187,7 +187,7 @@ def _sweep(result: Result, encoder: bool) -> None:
         ),
         name=f"sharing-sweep-layer-{result.config.layer}",
         key="h-sweep",
-        words=_saved(result, encoder),
+        sentence=_saved(result, encoder),
         table={
             "K/V heads": counts,
             "change of output": change,
@@ -256,7 +256,7 @@ def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
         show.chart_of(figures.token_bars, labels, before, after),
         name=f"next-token-shared-{scope}",
         key="h-next",
-        words=_(
+        sentence=_(
             "As trained, “{token}” is the likeliest next token, with {before:.1%}; with shared heads it is "
             "“{other}”, with {after:.1%}. KL(trained‖shared), which is 0 where both guess alike, is {kl:.3g} nats."
         ).format(
@@ -277,7 +277,7 @@ def _heads(result: Result) -> None:
         show.chart_of(figures.weight_moved_bars, result.weights_moved, result.outputs_moved, result.kv_of()),
         name=f"sharing-heads-layer-{result.config.layer}",
         key="h-heads",
-        words=join_sentences(
+        sentence=join_sentences(
             (
                 _("No head’s attention changes by as much as half a percent.")
                 if result.weights_moved[worst] < LEAST

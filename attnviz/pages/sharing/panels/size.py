@@ -201,7 +201,7 @@ def _memory(weights: int, cache: int, machine: Machine) -> None:
         show.chart_of(figures.memory_bars, weights, cache, machine.memory),
         name="memory",
         key="h-memory",
-        words=_("Weights {weights}, cache {cache}, {free} left.").format(
+        sentence=_("Weights {weights}, cache {cache}, {free} left.").format(
             weights=units.decimal_and_binary(weights), cache=units.decimal_and_binary(cache), free=units.binary(free)
         ),
         table={
@@ -268,7 +268,7 @@ def _roofline(chosen: ChosenArchitecture, how: Deployment, machine: Machine, siz
         ),
         name=f"decode-step-{chosen.arch.name}",
         key="h-roofline",
-        words=join_sentences(
+        sentence=join_sentences(
             caption.format(
                 batch=f"{how.batch:,}",
                 context=f"{how.context:,}",

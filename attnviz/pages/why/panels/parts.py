@@ -83,7 +83,7 @@ def _draw_ladder(request: form.TokenRequest, at: tuple[int, int]) -> None:
         ),
         name=f"why-{request.run.request.model}",
         key="why-parts",
-        words=caption
+        sentence=caption
         if attribution.linearised is None
         else join_sentences(caption, translate_markdown(attribution.linearised)),
         table=lambda: {
@@ -138,7 +138,7 @@ def _draw_lens(request: form.TokenRequest) -> None:
         ),
         name=f"logit-lens-{request.run.request.model}",
         key="why-lens",
-        words=lens_caption(attribution, request.token),
+        sentence=lens_caption(attribution, request.token),
         table={"layer": list(range(len(attribution.ranks)))}
         | {f"place of {name}": attribution.ranks[:, n].tolist() for n, name in enumerate(names)}
         | {f"probability of {name}": attribution.lens[:, n].tolist() for n, name in enumerate(names)}
@@ -220,7 +220,7 @@ def _draw_sources(request: form.TokenRequest, layer: int, head: int) -> None:
         show.chart_of(figures.source_bars, tokens, values, _axis_title(request)),
         name=f"why-{request.run.request.model}-{layer}-{head}",
         key="why-sources",
-        words=caption,
+        sentence=caption,
         table={"position": list(range(len(tokens))), "token": list(tokens), "added": values.tolist()},
     )
 

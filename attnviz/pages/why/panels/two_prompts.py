@@ -87,7 +87,7 @@ def _draw_graph(request: form.TokenRequest, circuit: two_prompts.MeasuredCircuit
         ),
         name=f"circuit-{request.run.request.model}-{size}",
         key="why-circuit",
-        words=_circuit_caption(request, circuit, size),
+        sentence=_circuit_caption(request, circuit, size),
         table=lambda: {
             "part": [_component_name(component) for component in chosen],
             "layer": [component.layer for component in chosen],
@@ -127,7 +127,7 @@ def _draw_curve(request: form.TokenRequest, circuit: two_prompts.MeasuredCircuit
         show.chart_of(figures.faithfulness_curve, circuit.sizes, circuit.faithfulness, size),
         name=f"circuit-kept-{request.run.request.model}",
         key="why-kept",
-        words=_("100% is the difference between {before:+.2f}, all exchanged, and {after:+.2f}, none.").format(
+        sentence=_("100% is the difference between {before:+.2f}, all exchanged, and {after:+.2f}, none.").format(
             before=circuit.ablated_logit_diff, after=circuit.logit_diff
         ),
         table={"parts": list(circuit.sizes[:n_measured]), "kept": list(circuit.faithfulness[:n_measured])}
@@ -186,7 +186,7 @@ def _draw_map(request: form.TokenRequest, patches: two_prompts.PatchMap) -> None
         show.chart_of(figures.patch_map, shares, patches.exact, patches.linear, names),
         name=f"patches-{request.run.request.model}",
         key="why-patches",
-        words=join_sentences(
+        sentence=join_sentences(
             main_sentence,
             _("A dot marks a cell that was computed anew; the others are linearised, or can change nothing."),
             exact,
