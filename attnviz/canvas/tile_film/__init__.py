@@ -26,9 +26,9 @@ def tile_film(
     """Draw the film at step `at`; `on_step` hears where the visitor stopped.
 
     `tiles_header` holds name, sizes, tiles, bytes and what lies in which memory, as TileHeader (types.d.ts). `compute`
-    may be called later too. It returns the cells (T, T), from -1 to 1 on their scale, NaN where masked, and `line_stats`
-    (2, blocks, T): two numbers of each line after the tile with each block across the lines. Lines are queries forward
-    and keys backward.
+    may be called later too. It returns the cells (T, T), from -1 to 1 on their scale, NaN where masked, and
+    `line_stats` (2, blocks, T): two numbers of each line after the tile with each block across the lines. Lines are
+    queries forward and keys backward.
     """
     many = tiles_header["tokens"] ** 2 > SENT
     address = offer_sentence(("tiles", tiles_header["name"]), lambda: _payload(*compute())) if many else ""
