@@ -55,7 +55,9 @@ def draw_growth() -> None:
         cache_growth.cache_growth(
             "d_growth",
             bars,
-            on_tokens=lambda token_index: link_state.set_and_push(choices.GROWN, None if token_index == last else token_index),
+            on_tokens=lambda token_index: link_state.set_and_push(
+                choices.GROWN, None if token_index == last else token_index
+            ),
         )
         show.footer(
             SceneFigure((bars,), bars.title),
