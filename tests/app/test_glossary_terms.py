@@ -17,7 +17,7 @@ PAGES = {row.name for row in page_table.PAGES}
 def test_a_term_can_be_seen_where_it_says(term):
     assert term.page in PAGES
     known = {choice.name: choice for choice in page_choices(term.page)}
-    for name, text in term.seen.items():
+    for name, text in term.parameters.items():
         assert known[name].read(text) is not None
         assert known[name].write(known[name].read(text)) == text
 

@@ -26,13 +26,13 @@ def test_a_step_waits_for_its_turn_unless_other_processes_compute_it(line, elsew
     seen = []
 
     def steps():
-        seen.append(line.taken)
+        seen.append(line.n_working)
         yield np.zeros(1)
 
     live = live_run.advance("section", "key", steps, lambda _result: True, is_remote=elsewhere)
     assert not live.running
     assert seen == [taken]
-    assert line.taken == 0
+    assert line.n_working == 0
 
 
 def test_who_waits_goes_before_the_next_part_of_a_long_computation(line, monkeypatch):
@@ -65,7 +65,7 @@ def test_two_long_computations_leave_a_place_to_who_typed_a_sentence(line, monke
     long_line = model_cache.process_caches().long_line
 
     def parts():
-        at_once.append(line.taken)
+        at_once.append(line.n_working)
         assert may_end.wait(45)
         yield np.int64(1)
 
@@ -77,12 +77,12 @@ def test_two_long_computations_leave_a_place_to_who_typed_a_sentence(line, monke
         each.start()
     until(lambda: long_line.waiting == 1 and at_once)
     with line.turn(lambda _before: None):  # at once, while both are at work or wait
-        assert (line.taken, line.waiting) == (2, 0)
+        assert (line.n_working, line.waiting) == (2, 0)
     may_end.set()
     for each in both:
         each.join(45)
     assert at_once == [1, 1]
-    assert (line.taken, long_line.n_working) == (0, 0)
+    assert (line.n_working, long_line.n_working) == (0, 0)
 
 
 def test_two_long_computations_take_turns_part_by_part(line, monkeypatch):
@@ -107,4 +107,4 @@ def test_two_long_computations_take_turns_part_by_part(line, monkeypatch):
     for each in both:
         each.join(45)
     assert order == ["one", "another"] * 4
-    assert (line.taken, long_line.n_working) == (0, 0)
+    assert (line.n_working, long_line.n_working) == (0, 0)

@@ -109,12 +109,12 @@ def test_only_visitors_whose_result_is_being_computed_have_a_turn(folders, share
         thread.start()
     assert began.wait(10)
     until(lambda: shared.reruns.hits == 5)  # the others have met the one that computes
-    assert shared.line.taken == 1, "six visitors want the same, it is the turn of one of them"
+    assert shared.line.n_working == 1, "six visitors want the same, it is the turn of one of them"
     assert model_cache.rerun_cached(run, other) == 8
     may_end.set()
     for thread in threads:
         thread.join(10)
-    assert shared.line.taken == 0
+    assert shared.line.n_working == 0
 
 
 def shared_further(run, config):
