@@ -54,9 +54,8 @@ LARGEST_OF_RUN = {"query_string": 64_000, "cached_message_hashes": 4_000, "conte
 )
 
 UPLOADS = "/_stcore/upload_file/"
-MOST_SESSION_BYTES = (
-    24_000_000  #: bytes of uploads that are kept for a session; the oldest goes first, which has been read
-)
+#: bytes of uploads that are kept for a session; the oldest goes first, which has been read
+MOST_SESSION_BYTES = 24_000_000
 MOST_UPLOAD_BYTES = 240_000_000
 MOST_SESSIONS = 4_000  #: the latest that asked for uploads
 AT_ONCE, AT_ONCE_OF_ONE = 16, 2  #: uploads on their way, of all and of a session
@@ -141,12 +140,10 @@ class Incoming:
         self.app = app
         self.drop = drop  #: forgets an upload: its session, and its name there
         self.reads = streamlit_adapter.reports_runs()  #: else messages are passed on as they come
-        self.expected_uploads: OrderedDict[str, int] = (
-            OrderedDict()
-        )  #: how many uploads a page of each session still asked for
-        self.stored_uploads: OrderedDict[str, int] = (
-            OrderedDict()
-        )  #: the bytes of each upload that is kept, the oldest first
+        #: how many uploads a page of each session still asked for
+        self.expected_uploads: OrderedDict[str, int] = OrderedDict()
+        #: the bytes of each upload that is kept, the oldest first
+        self.stored_uploads: OrderedDict[str, int] = OrderedDict()
         self.active_uploads: list[str] = []  #: the session of each upload that is on its way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
