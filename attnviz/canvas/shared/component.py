@@ -85,9 +85,8 @@ def last_sent(expected: type[R], key: str, *path: str | int) -> R | None:
             value = value[name]
         except (TypeError, LookupError):
             return None
-    fits = isinstance(value, expected) and (
-        expected is bool or not isinstance(value, bool)
-    )  # Streamlit has dicts of its own kinds
+    # Streamlit has dicts of its own kinds
+    fits = isinstance(value, expected) and (expected is bool or not isinstance(value, bool))
     return value if fits else None
 
 
