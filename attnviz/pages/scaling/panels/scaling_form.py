@@ -39,7 +39,9 @@ def page_number_box(
 def d_k_control() -> int:
     """Draw a slider for d_k, even on a log scale, and a box for any whole number; returns d_k."""
     now = link_state.value(choices.D_K)
-    slider_arguments = widget_values.bind_widget(SLIDER, now, lambda picked: link_state.set_and_push(choices.D_K, picked))
+    slider_arguments = widget_values.bind_widget(
+        SLIDER, now, lambda picked: link_state.set_and_push(choices.D_K, picked)
+    )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.select_slider(_("d_k, the width of a query"), sorted({*STOPS, now}), **slider_arguments)
         return page_number_box(choices.D_K, "d_k", 1)
