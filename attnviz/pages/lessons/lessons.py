@@ -93,7 +93,9 @@ def _draw_sentence_box(lesson: Lesson) -> None:
     widgets.show_refusal(choice)
     look: dict[str, Any] = {"label_visibility": "collapsed"} if presenting.is_presenting() else {"width": 300}
     st.text_input(
-        _("Sentence"), **look, **widget_values.bind_widget(choice.name, open_lesson.lesson_sentence(lesson), _store_sentence)
+        _("Sentence"),
+        **look,
+        **widget_values.bind_widget(choice.name, open_lesson.lesson_sentence(lesson), _store_sentence),
     )
 
 

@@ -116,7 +116,9 @@ def draw_heads(subject: Subject, settings: PictureSettings, key: str) -> None:
             tiles,
             stack.queries.labels,
             selected=at,
-            on_pick=lambda layer, number: link_state.set_and_push(choices.POSITION, layer * tiles.grid.heads[0] + number),
+            on_pick=lambda layer, number: link_state.set_and_push(
+                choices.POSITION, layer * tiles.grid.heads[0] + number
+            ),
         )
     with right:
         layer, number = at[0] + (first or 0), at[1]
@@ -327,7 +329,9 @@ def draw_birth(subject: Subject, settings: PictureSettings, key: str) -> None:
         off = tuple(head for head in heads if birth_film.name_of(head) == settings.get("off"))
 
     def store(position: int, silenced: life.Silenced) -> None:
-        link_state.set_and_push(choices.CELL, (sum(1 << heads.index(head) for head in silenced), position, len(settings)))
+        link_state.set_and_push(
+            choices.CELL, (sum(1 << heads.index(head) for head in silenced), position, len(settings))
+        )
 
     birth_film.draw(
         key, life.LIFE, born_facts.repeat_sentence(subject), min(at, len(run.kept) - 1), off, "whole" in settings, store
