@@ -24,7 +24,7 @@ NAMES: tuple[str, ...] = tuple(
             "value cannot be converted to",
             "shapes cannot be multiplied",  # torch, of two matrices
             "TransformerEncoderLayer",  # a module of torch
-            *(result.machine.processor for result in layer_timing.prepared().values()),
+            *(result.machine.processor for result in layer_timing.load_prepared().values()),
             *(family.paper for family in alternatives.FAMILIES),
             *(family.file.split("/")[-1] for family in alternatives.FAMILIES),
             *(family.setting for family in alternatives.FAMILIES),

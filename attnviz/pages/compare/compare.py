@@ -52,7 +52,7 @@ def draw_typical_uses() -> None:
     rows = [
         {
             _("used for"): used_for[use.id],
-            _("layer"): names[use.usual],
+            _("layer"): names[use.kind],
             _("model"): use.model,
             "n": use.sizes.n,
             "d": use.sizes.d,
@@ -67,7 +67,7 @@ def draw_typical_uses() -> None:
     ]
     show.table_with_downloads(show.to_columns(rows), "typical-uses", "c-uses", link=_("its curves"))
     cheaper = sum(use.costs["attention"][0] <= use.costs["lstm"][0] for use in layer_costs.USES)
-    dear = max(layer_costs.USES, key=lambda use: use.costs["attention"][0] / use.costs[use.usual][0])
+    dear = max(layer_costs.USES, key=lambda use: use.costs["attention"][0] / use.costs[use.kind][0])
     st.markdown(
         _(
             "FLOPs of one layer, forward, as torch’s counter counts them. Self-attention takes no more than "
@@ -77,8 +77,8 @@ def draw_typical_uses() -> None:
             some=cheaper,
             all=len(layer_costs.USES),
             use=dear.model,
-            times=dear.costs["attention"][0] / dear.costs[dear.usual][0],
-            layer=names[dear.usual],
+            times=dear.costs["attention"][0] / dear.costs[dear.kind][0],
+            layer=names[dear.kind],
             steps=dear.costs["lstm"][1],
         )
     )

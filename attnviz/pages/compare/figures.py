@@ -80,14 +80,14 @@ def draw_curves(
         points([x], [y], None, THEORY, size=11, symbol="circle-open", marker=THICK, hover=text, showlegend=False)
         for x, y, text in crossings
     ]
-    named = _powers(np.concatenate([curve.x for curve in curves]))
-    y_axis: dict[str, Any] = {"dtick": _decades(curves, height), "tickfont": {"size": 9}}  # powers grow by a fourth
+    tick_labels = _label_powers(np.concatenate([curve.x for curve in curves]))
+    y_axis: dict[str, Any] = {"dtick": _decade_step(curves, height), "tickfont": {"size": 9}}  # powers grow by a fourth
     if binary:
         ticks = ("1 KiB", "16 KiB", "256 KiB", "4 MiB", "64 MiB", "1 GiB", "16 GiB")
         y_axis = axis(labels={1024 * 16**i: tick for i, tick in enumerate(ticks)}, tickfont=SMALL)
     fig = chart(
         [*(trace for curve in curves for trace in _traces(curve, unit)), *rings],
-        axis(x_title, 12, named, type="log", tickfont=SMALL),
+        axis(x_title, 12, tick_labels, type="log", tickfont=SMALL),
         y_axis | {"type": "log", "exponentformat": "power"},
         height=height,
         title=title,
@@ -100,7 +100,7 @@ def draw_curves(
 
 def _traces(curve: KindCurve, unit: str) -> list[Series]:
     """The curve, and what was fitted to it."""
-    drawn = _of_kind(
+    curve_line = _draw_kind(
         curve.kind,
         curve.x,
         curve.y,
@@ -113,39 +113,39 @@ def _traces(curve: KindCurve, unit: str) -> list[Series]:
         legendgroup=curve.kind,
     )
     if curve.fit is None:
-        return [drawn]
+        return [curve_line]
     hidden: dict[str, Any] = {"opacity": 0.3, "showlegend": False, "hover": "", "legendgroup": curve.kind}
-    return [drawn, line(curve.fit[:, 0], curve.fit[:, 1], None, COLOURS[curve.kind], width=5, **hidden)]
+    return [curve_line, line(curve.fit[:, 0], curve.fit[:, 1], None, COLOURS[curve.kind], width=5, **hidden)]
 
 
-def _of_kind(kind: str, x: np.ndarray, y: np.ndarray, name: str, width: float = 2.2, **look: Any) -> Series:
+def _draw_kind(kind: str, x: np.ndarray, y: np.ndarray, name: str, width: float = 2.2, **look: Any) -> Series:
     return line(x, y, name, COLOURS[kind], width=width, dash=DASHES.get(kind, "solid"), **look)
 
 
-def _powers(x: np.ndarray) -> dict[int, str]:
+def _label_powers(x: np.ndarray) -> dict[int, str]:
     """About six powers of two between the ends."""
     low, high = int(np.floor(np.log2(x.min()))), int(np.ceil(np.log2(x.max())))
     step = max(1, -(-(high - low) // 6))
-    return {2**i: _short(2**i) for i in range(low, high + 1, step)}
+    return {2**i: _format_short(2**i) for i in range(low, high + 1, step)}
 
 
-def _short(value: int) -> str:
+def _format_short(value: int) -> str:
     for power, name in ((30, "Gi"), (20, "Mi"), (10, "Ki")):
         if value >= 1 << power and value % (1 << power) == 0 and value >= 1 << 14:
             return f"{value >> power}{name}"
     return f"{value:,}"
 
 
-def _decades(curves: Sequence[KindCurve], height: int) -> int:
+def _decade_step(curves: Sequence[KindCurve], height: int) -> int:
     """Decades between two ticks, so that a tick has about 60 pixels."""
     values = np.concatenate([curve.y[curve.y > 0] for curve in curves])
     decades = float(np.log10(values.max() / values.min())) if len(values) else 1.0
     return max(1, math.ceil(decades / max(1, (height - 160) / 50)))
 
 
-def matrices(names: Sequence[str], rows: Sequence[tuple[str, Sequence[np.ndarray]]]) -> Figure:
+def draw_matrices(names: Sequence[str], rows: Sequence[tuple[str, Sequence[np.ndarray]]]) -> Figure:
     """A column for each layer, a row for each input; every column is coloured from 0 to its own largest cell."""
-    tops = [max(float(kept[column].max()) for _name, kept in rows) for column in range(len(names))]
+    tops = [max(float(norms[column].max()) for _name, norms in rows) for column in range(len(names))]
     bare: dict[str, Any] = {"showticklabels": False, "ticks": "", "showgrid": False, "constrain": "domain"}
     bar = {
         "title": "",
@@ -188,12 +188,12 @@ def matrices(names: Sequence[str], rows: Sequence[tuple[str, Sequence[np.ndarray
 def approximation_error(heads: np.ndarray, lines: Sequence[tuple[str, np.ndarray]], average: float) -> Figure:
     """What a number of heads misses of a convolution; `average` is one head that looks everywhere evenly."""
     hover, name = _("%{x} heads miss %{y:.1%}"), _("one head, the average of all places")
-    looks = [{"dash": "dash" if number else "solid", "colour": SERIES[number]} for number in range(len(lines))]
+    styles = [{"dash": "dash" if number else "solid", "colour": SERIES[number]} for number in range(len(lines))]
     return chart(
         [
             *(
-                line(heads, errors, name, width=2.2, dots=7, hover=hover, **look)
-                for (name, errors), look in zip(lines, looks, strict=True)
+                line(heads, errors, name, width=2.2, dots=7, hover=hover, **style)
+                for (name, errors), style in zip(lines, styles, strict=True)
             ),
             points([1], [average], name, SERIES[2], size=12, symbol="diamond", hover="%{y:.1%}"),
         ],
@@ -207,13 +207,13 @@ def approximation_error(heads: np.ndarray, lines: Sequence[tuple[str, np.ndarray
 FLOOR = 1e-12  #: a gradient of exactly 0, or below this, is drawn here
 
 
-def by_distance(lines: Sequence[tuple[str, str, np.ndarray]], title: str) -> Figure:
+def draw_by_distance(lines: Sequence[tuple[str, str, np.ndarray]], title: str) -> Figure:
     """`lines`: (kind, name, norms by position, the last position last). Distance 0 is the last input itself."""
     hover = _("%{x} tokens back: %{customdata:.3g}")
     powers = {1e-12: "≤ 10⁻¹²", 1e-9: "10⁻⁹", 1e-6: "10⁻⁶", 1e-3: "10⁻³", 1: "1"}
-    return _over_progress(
+    return _chart_progress(
         [
-            _of_kind(kind, np.arange(len(norms)), norms[::-1].clip(FLOOR), name, customdata=norms[::-1], hover=hover)
+            _draw_kind(kind, np.arange(len(norms)), norms[::-1].clip(FLOOR), name, customdata=norms[::-1], hover=hover)
             for kind, name, norms in lines
         ],
         axis(_("distance from the last token"), 12, rangemode="tozero"),
@@ -223,12 +223,12 @@ def by_distance(lines: Sequence[tuple[str, str, np.ndarray]], title: str) -> Fig
     )
 
 
-def by_step(lines: Sequence[tuple[str, str, np.ndarray]], steps: int, chance: float, title: str) -> Figure:
+def draw_by_step(lines: Sequence[tuple[str, str, np.ndarray]], steps: int, chance: float, title: str) -> Figure:
     """`lines`: (kind, name, share of labels right at each step so far); `chance` is the share of guessing."""
     hover = _("step %{x}: %{y:.1%}")
-    return _over_progress(
+    return _chart_progress(
         [
-            _of_kind(kind, np.arange(1, len(right) + 1), running_mean(right), name, hover=hover)
+            _draw_kind(kind, np.arange(1, len(right) + 1), running_mean(right), name, hover=hover)
             for kind, name, right in lines
         ],
         axis(_("step"), 12, range=[0, max(1, steps)]),
@@ -239,15 +239,15 @@ def by_step(lines: Sequence[tuple[str, str, np.ndarray]], steps: int, chance: fl
     )
 
 
-def _over_progress(series: list[Series], x: dict[str, Any], y: dict[str, Any], **look: Any) -> Figure:
+def _chart_progress(series: list[Series], x: dict[str, Any], y: dict[str, Any], **look: Any) -> Figure:
     small = {"tickfont": SMALL}
     fig = chart(series, x | small, y | small, showlegend=True, legend_below=True, **look)
     return fig.update_layout(title_font={"size": 14}, margin_t=margin_above(fig, 34))
 
 
-def running_mean(values: np.ndarray, over: int = 5) -> np.ndarray:
+def running_mean(values: np.ndarray, window: int = 5) -> np.ndarray:
     """The mean of up to `over` steps before and at each."""
     total = np.concatenate([[0.0], np.cumsum(values)])
     step = np.arange(1, len(values) + 1)
-    first = np.maximum(step - over, 0)
+    first = np.maximum(step - window, 0)
     return (total[step] - total[first]) / np.maximum(step - first, 1)

@@ -21,10 +21,10 @@ SIZES = [
 
 @pytest.mark.parametrize("config", SIZES)
 def test_every_formula_is_what_torch_counts(config):
-    rows = compared_layers.counted(config)
+    rows = compared_layers.count_layers(config)
     assert [row.kind for row in rows] == list(layer_costs.KINDS)
     assert all(row.agrees for row in rows), [row for row in rows if not row.agrees]
-    assert all(min(row.counted) > 0 for row in rows)
+    assert all(min(row.by_torch) > 0 for row in rows)
 
 
 def test_the_table_as_quoted_is_the_papers():
@@ -43,12 +43,12 @@ def test_costs_are_equal_at_a_crossing_and_change_sides_around_it(counting, axis
     config = replace(base, counting=counting, axis=axis)
     for found in layer_costs.run(config).crossings:
         mine, other = (layer_costs.terms(kind, config) for kind in ("attention", found.kind))
-        if found.at is None:
+        if found.position is None:
             sides = {_side(mine, other, config, Fraction(x)) for x in (1, 7, 1000, 10**6)}
             assert sides == {{"cheaper": -1, "dearer": 1, "equal": 0}[found.attention_is]}
             continue
-        assert _side(mine, other, config, found.at) == 0
-        before, after = (_side(mine, other, config, found.at * factor) for factor in (Fraction(1, 3), 3))
+        assert _side(mine, other, config, found.position) == 0
+        before, after = (_side(mine, other, config, found.position * factor) for factor in (Fraction(1, 3), 3))
         assert (before, after) == {"cheaper": (-1, 1), "dearer": (1, -1), "equal": (0, 1)}[found.attention_is]
 
 
@@ -74,7 +74,7 @@ def test_windowed_attention_is_attention_under_a_window_mask():
     from attnviz.core.masks import sliding_window
 
     torch.manual_seed(0)
-    layer = compared_layers.layer("window", 8, heads=2, window=4).double()
+    layer = compared_layers.make_layer("window", 8, heads=2, window=4).double()
     x = torch.randn(1, 11, 8, dtype=torch.float64)
     q, k, v = (part.unflatten(-1, (2, 4)).transpose(1, 2) for part in layer.packed(x).chunk(3, -1))
     # the layer lets the zeros before the first token take part: compare where the window is full

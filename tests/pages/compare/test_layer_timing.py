@@ -26,7 +26,7 @@ def test_in_eval_without_gradients_torchs_fast_path_builds_the_weights_as_the_pa
 
 
 def test_the_shipped_measurements_are_whole_and_say_where_they_were_made():
-    shipped = layer_timing.prepared()
+    shipped = layer_timing.load_prepared()
     assert set(shipped) == {(d, training) for d in layer_timing.WIDTHS for training in (False, True)}
     for result in shipped.values():
         assert result.machine.cores >= 1

@@ -32,7 +32,9 @@ def children(monkeypatch):
 def test_it_measures_the_same_memory_as_here_and_every_length(children):
     results = list(own_process.results(layer_timing, "measure", TIMED))
     here = layer_timing.run(TIMED)
-    assert [(len(result.timings), result.of) for result in results] == [(n, here.of) for n in range(1, here.of + 1)]
+    assert [(len(result.timings), result.total) for result in results] == [
+        (n, here.total) for n in range(1, here.total + 1)
+    ]
     assert results[-1].machine == here.machine
     assert [(t.way, t.n, t.nbytes) for t in results[-1].timings] == [(t.way, t.n, t.nbytes) for t in here.timings]
     assert children[0].poll() == 0

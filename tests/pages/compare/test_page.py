@@ -50,7 +50,7 @@ def test_the_table_says_where_attention_and_the_others_cost_the_same_and_its_pro
 
 def test_the_prepared_measurements_are_on_show_and_name_their_machine(visit):
     page = visit("compare", c_section="measured", c_pass="training", c_width="256")
-    shown = layer_timing.prepared()[256, True]
+    shown = layer_timing.load_prepared()[256, True]
     assert f"{shown.machine.processor}, cores: {shown.machine.cores}; torch" in said(page)
     time, memory, _flops = shown.exponents("explicit")
     table = table_of(page)
@@ -105,7 +105,7 @@ def test_another_configuration_shows_gradients_trains_by_a_button_and_can_be_wat
         page.button(key=key).click().run()
         assert not page.error
         assert figures(page) == 3
-        assert f"self-attention {results(CONFIG)[-1].reached['attention'].end_accuracy:.0%}" in said(page)
+        assert f"self-attention {results(CONFIG)[-1].reach['attention'].end_accuracy:.0%}" in said(page)
         assert "c_stop" not in [button.key for button in page.button]
         page.run()
         assert page.button(key="c_train_watched_button").label == "Watch it train"

@@ -37,23 +37,23 @@ class FusedAttention(ExplicitAttention):
 
 
 class ProjectedAttention(nn.Module):
-    """Four projections as in attention, and between them `mixed`: (B, H, n, D) of q, k and v -> (B, H, n, D)."""
+    """Four projections as in attention, and between them `mix`: (B, H, n, D) of q, k and v -> (B, H, n, D)."""
 
-    def __init__(self, d: int, heads: int, mixed: Callable[[Tensor, Tensor, Tensor], Tensor]) -> None:
+    def __init__(self, d: int, heads: int, mix: Callable[[Tensor, Tensor, Tensor], Tensor]) -> None:
         super().__init__()
-        self.heads, self.mixed = heads, mixed
+        self.heads, self.mix = heads, mix
         self.packed, self.out = nn.Linear(d, 3 * d), nn.Linear(d, d)
 
     def forward(self, x: Tensor) -> Tensor:
-        parts = self.packed(x).chunk(3, -1)
-        mixed = self.mixed(*(part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in parts))
+        qkv = self.packed(x).chunk(3, -1)
+        mixed = self.mix(*(projected.unflatten(-1, (self.heads, -1)).transpose(1, 2) for projected in qkv))
         return self.out(mixed.transpose(1, 2).flatten(2))
 
 
 def windowed_attention(q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
     """Attention of each token to itself and the `window` - 1 before it; what lies before the first is zeros."""
     window = min(window, q.shape[2])
-    k, v = (nn.functional.pad(part, (0, 0, window - 1, 0)).unfold(2, window, 1) for part in (k, v))
+    k, v = (nn.functional.pad(x, (0, 0, window - 1, 0)).unfold(2, window, 1) for x in (k, v))
     return attend(q.unsqueeze(-2), k.mT, v.mT).output.squeeze(-2)  # every token a head of one query
 
 
@@ -80,9 +80,9 @@ class CausalConvolution(nn.Module):
         return self.conv(nn.functional.pad(x.mT, (self.before, 0))).mT
 
 
-def layer(kind: str, d: int, *, heads: int = 1, k: int = 3, window: int = 2) -> nn.Module:
+def make_layer(kind: str, d: int, *, heads: int = 1, k: int = 3, window: int = 2) -> nn.Module:
     """One layer by its id, with torch's own random weights."""
-    made: dict[str, Callable[[], nn.Module]] = {
+    makers: dict[str, Callable[[], nn.Module]] = {
         "attention": lambda: ExplicitAttention(d, heads),
         "explicit": lambda: ExplicitAttention(d, heads),
         "fused": lambda: FusedAttention(d, heads),
@@ -94,13 +94,13 @@ def layer(kind: str, d: int, *, heads: int = 1, k: int = 3, window: int = 2) -> 
         "conv": lambda: CausalConvolution(d, k),
         "dilated": lambda: CausalConvolution(d, k, dilation=k),
     }
-    return made[kind]()
+    return makers[kind]()
 
 
 # Parameters do not grow with the sequence, unless a layer shares nothing between places.
 #: layers that share nothing, or not everything, for comparison
 UNSHARED = ("dense", "mixer", "positions")
-SHOWN = ("attention", "lstm", "gru", "conv", *UNSHARED)
+DISPLAYED = ("attention", "lstm", "gru", "conv", *UNSHARED)
 
 
 @dataclass(frozen=True)
@@ -114,11 +114,13 @@ class Result:
 def run(config: Config) -> Result:
     layer_costs.check(config)
     n = layer_costs.grid(replace(config, axis="n"))
-    over_n = {kind: np.array([float(parameters(kind, replace(config, n=int(i)))) for i in n]) for kind in SHOWN}
-    return Result(config, n, over_n, {kind: parameters(kind, config) for kind in SHOWN})
+    over_n = {
+        kind: np.array([float(count_parameters(kind, replace(config, n=int(i)))) for i in n]) for kind in DISPLAYED
+    }
+    return Result(config, n, over_n, {kind: count_parameters(kind, config) for kind in DISPLAYED})
 
 
-def parameters(kind: str, config: Config) -> int:
+def count_parameters(kind: str, config: Config) -> int:
     """Exact parameters of a layer from width d to width d, biases included.
 
     dense      one matrix from all n d numbers to all n d numbers: each pair of places has weights of its own
@@ -155,32 +157,32 @@ class CountedLayer:
     kind: str
     tokens: int
     by_formula: tuple[int, int]  #: FLOPs and parameters
-    counted: tuple[int, int]
+    by_torch: tuple[int, int]
 
     @property
     def agrees(self) -> bool:
-        return self.by_formula == self.counted
+        return self.by_formula == self.by_torch
 
 
-def counted(config: Config) -> tuple[CountedLayer, ...]:
+def count_layers(config: Config) -> tuple[CountedLayer, ...]:
     """Every layer on torch's meta device, which knows shapes and computes nothing."""
     layer_costs.check(config)
-    return tuple(_counted(kind, replace(config, counting="built")) for kind in KINDS)
+    return tuple(_count_layer(kind, replace(config, counting="built")) for kind in KINDS)
 
 
-def _counted(kind: str, config: Config) -> CountedLayer:
+def _count_layer(kind: str, config: Config) -> CountedLayer:
     tokens = min(config.n, MOST_STEPS) if kind in RECURRENT else config.n
     short = replace(config, n=tokens)
     with torch.device("meta"):
-        built = layer(kind, config.d, heads=config.heads, k=config.k, window=config.window)
+        module = make_layer(kind, config.d, heads=config.heads, k=config.k, window=config.window)
         x = torch.empty(1, tokens, config.d)
     with FlopCounterMode(display=False) as counter, torch.no_grad():
-        built(x)
+        module(x)
     return CountedLayer(
         kind,
         tokens,
-        (layer_costs.terms(kind, short).at(short), parameters(kind, config)),
-        (int(counter.get_total_flops()), sum(p.numel() for p in built.parameters())),
+        (layer_costs.terms(kind, short).count_operations(short), count_parameters(kind, config)),
+        (int(counter.get_total_flops()), sum(p.numel() for p in module.parameters())),
     )
 
 
@@ -202,7 +204,7 @@ print("attention costs as much as a recurrence at n =", d, "and as a convolution
 """
     return f"""\
 import torch
-from attnviz.pages.compare.maths.compared_layers import layer
+from attnviz.pages.compare.maths.compared_layers import make_layer
 from torch.utils.flop_counter import FlopCounterMode
 
 n, d, k, heads = {config.n}, {config.d}, {config.k}, {config.heads}
@@ -211,7 +213,7 @@ steps = min(n, {MOST_STEPS})  # a recurrence costs the same at every step, so a 
 
 def count(kind, tokens):
     with torch.device("meta"), FlopCounterMode(display=False) as counter:  # shapes without memory: nothing is computed
-        layer(kind, d, heads=heads, k=k)(torch.empty(1, tokens, d))
+        make_layer(kind, d, heads=heads, k=k)(torch.empty(1, tokens, d))
     return counter.get_total_flops()
 
 

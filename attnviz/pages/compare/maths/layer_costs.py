@@ -48,31 +48,31 @@ class Terms:
     kd: Fraction = Fraction(0)
     window: Fraction = Fraction(0)
 
-    def each(self, config: Config) -> Fraction:
+    def operations_per_entry(self, config: Config) -> Fraction:
         """Operations of the layer divided by n d."""
         by_size = self.n * config.n + self.d * config.d + self.kd * config.k * config.d
         return self.constant + by_size + self.window * min(config.window, config.n)  # no key is seen that is not there
 
-    def at(self, config: Config) -> int:
+    def count_operations(self, config: Config) -> int:
         """Operations of the layer, an exact integer wherever the heads divide the width."""
-        return int(self.each(config) * config.n * config.d)
+        return int(self.operations_per_entry(config) * config.n * config.d)
 
-    def along(self, config: Config) -> tuple[Fraction, Fraction]:
+    def linear_form(self, config: Config) -> tuple[Fraction, Fraction]:
         """(a, b): divided by n d, the cost is a + b x along the axis, everything else as in `config`."""
         slope = {"n": self.n, "d": self.d + self.kd * config.k, "k": self.kd * config.d}[config.axis]
-        return self.each(config) - slope * getattr(config, config.axis), slope
+        return self.operations_per_entry(config) - slope * getattr(config, config.axis), slope
 
 
 @dataclass(frozen=True)
 class CrossingPoint:
-    """Where a layer costs as much as attention. `at` None: nowhere on the positive axis, or everywhere.
+    """Where a layer costs as much as attention. `position` None: nowhere on the positive axis, or everywhere.
 
     A window that is longer than the text is attention: the two are "equal" up to that length, and attention is dearer
     beyond it.
     """
 
     kind: str
-    at: Fraction | None
+    position: Fraction | None
     attention_is: Literal["cheaper", "dearer", "equal"]  #: before the crossing, or everywhere where there is none
 
 
@@ -90,42 +90,45 @@ class Result:
 def run(config: Config) -> Result:
     check(config)
     x = grid(config)
-    places = [Config(**vars(config) | {config.axis: int(value)}) for value in x]
+    configs = [Config(**vars(config) | {config.axis: int(value)}) for value in x]
     # the quoted table has one recurrence, because gates are constants
     kinds = [kind for kind in KINDS if config.counting == "built" or kind not in ("lstm", "gru")]
     table = {kind: terms(kind, config) for kind in kinds}
     return Result(
         config,
         x,
-        {kind: np.array([float(table[kind].at(place)) for place in places]) for kind in kinds},
-        {kind: np.array([steps(kind, place.n) for place in places]) for kind in kinds},
-        {kind: np.array([path(kind, place) for place in places]) for kind in kinds},
-        {kind: (table[kind].at(config), steps(kind, config.n), path(kind, config)) for kind in kinds},
-        tuple(crossing(kind, config) for kind in kinds if kind not in ("attention", "dilated")),
+        {
+            kind: np.array([float(table[kind].count_operations(config_at_x)) for config_at_x in configs])
+            for kind in kinds
+        },
+        {kind: np.array([steps(kind, config_at_x.n) for config_at_x in configs]) for kind in kinds},
+        {kind: np.array([path(kind, config_at_x) for config_at_x in configs]) for kind in kinds},
+        {kind: (table[kind].count_operations(config), steps(kind, config.n), path(kind, config)) for kind in kinds},
+        tuple(find_crossing(kind, config) for kind in kinds if kind not in ("attention", "dilated")),
     )
 
 
 def terms(kind: str, config: Config) -> Terms:
     """The cost of a layer, term by term."""
-    one, per_head = Fraction(1), Fraction(1, config.heads)
+    unit, per_head = Fraction(1), Fraction(1, config.heads)
     if config.counting == "table":
         return {
-            "attention": Terms(n=one),
-            "window": Terms(window=one),
+            "attention": Terms(n=unit),
+            "window": Terms(window=unit),
             "linear": Terms(d=per_head),
-            "rnn": Terms(d=one),
-            "conv": Terms(kd=one),
-            "dilated": Terms(kd=one),
+            "rnn": Terms(d=unit),
+            "conv": Terms(kd=unit),
+            "dilated": Terms(kd=unit),
         }[kind]
     return {  # 8: four projections of d x d; a recurrence multiplies by d x d twice for each gate
-        "attention": Terms(d=8 * one, n=4 * one),
-        "window": Terms(d=8 * one, window=4 * one),
-        "linear": Terms(d=8 + 4 * per_head, constant=2 * one),
-        "rnn": Terms(d=4 * one),
-        "lstm": Terms(d=16 * one),
-        "gru": Terms(d=12 * one),
-        "conv": Terms(kd=2 * one),
-        "dilated": Terms(kd=2 * one),
+        "attention": Terms(d=8 * unit, n=4 * unit),
+        "window": Terms(d=8 * unit, window=4 * unit),
+        "linear": Terms(d=8 + 4 * per_head, constant=2 * unit),
+        "rnn": Terms(d=4 * unit),
+        "lstm": Terms(d=16 * unit),
+        "gru": Terms(d=12 * unit),
+        "conv": Terms(kd=2 * unit),
+        "dilated": Terms(kd=2 * unit),
     }[kind]
 
 
@@ -155,16 +158,18 @@ def layers_to_reach(n: int, k: int) -> int:
     return layers
 
 
-def crossing(kind: str, config: Config) -> CrossingPoint:
+def find_crossing(kind: str, config: Config) -> CrossingPoint:
     """Where along the axis `kind` costs as much as attention, exactly."""
     if kind == "window" and config.axis == "n":
         return CrossingPoint(kind, Fraction(config.window), "equal")
-    a, b = terms("attention", config).along(config)
-    c, d = terms(kind, config).along(config)
+    a, b = terms("attention", config).linear_form(config)
+    c, d = terms(kind, config).linear_form(config)
     at = (c - a) / (b - d) if b != d and (c - a) / (b - d) > 0 else None
     before = at / 2 if at is not None else Fraction(1)
-    mine, other = a + b * before, c + d * before
-    return CrossingPoint(kind, at, "cheaper" if mine < other else "dearer" if mine > other else "equal")
+    attention_cost, other_cost = a + b * before, c + d * before
+    return CrossingPoint(
+        kind, at, "cheaper" if attention_cost < other_cost else "dearer" if attention_cost > other_cost else "equal"
+    )
 
 
 def grid(config: Config) -> np.ndarray:
@@ -186,7 +191,7 @@ class Use:
     """One layer of a published model: the kind that it is, and its sizes."""
 
     id: str
-    usual: str  #: one of COMPARED
+    kind: str  #: one of COMPARED
     model: str
     source: str
     sizes: Config
@@ -197,7 +202,7 @@ class Use:
         sizes = self.sizes
         return {
             kind: (
-                terms(kind, sizes).at(sizes),
+                terms(kind, sizes).count_operations(sizes),
                 steps(kind, sizes.n),
                 path(kind, sizes),
             )

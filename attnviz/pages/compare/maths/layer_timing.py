@@ -43,12 +43,12 @@ class Result:
     config: Config
     machine: MeasuredOn
     timings: tuple[WayTiming, ...]
-    of: int  #: how many there will be
+    total: int  #: how many there will be
 
     def curve(self, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """n, seconds and bytes of one kind of layer."""
         rows = sorted((t.n, t.seconds, t.nbytes) for t in self.timings if t.way == kind)
-        n, seconds, nbytes = (np.array(part) for part in zip(*rows, strict=True)) if rows else (np.array([]),) * 3
+        n, seconds, nbytes = (np.array(column) for column in zip(*rows, strict=True)) if rows else (np.array([]),) * 3
         return n, seconds, nbytes
 
     def exponents(self, kind: str) -> tuple[float, float, float] | None:
@@ -57,28 +57,28 @@ class Result:
         late = n >= n.max(initial=0) / FITTED_SPAN
         if late.sum() < 3:
             return None
-        flops = np.array([flops_of(kind, int(each), self.config) for each in n[late]], dtype=float)
-        return exponent(n[late], seconds[late]), exponent(n[late], nbytes[late]), exponent(n[late], flops)
+        flops = np.array([flops_of(kind, int(length), self.config) for length in n[late]], dtype=float)
+        return fit_exponent(n[late], seconds[late]), fit_exponent(n[late], nbytes[late]), fit_exponent(n[late], flops)
 
-    def times_as_long(self, one: str, other: str) -> tuple[np.ndarray, np.ndarray]:
+    def time_ratio(self, kind: str, baseline: str) -> tuple[np.ndarray, np.ndarray]:
         """The lengths at which both were measured, and how many times as long as `other` `one` took there."""
-        n, mine, _ = self.curve(one)
-        m, theirs, _ = self.curve(other)
+        n, kind_seconds, _ = self.curve(kind)
+        m, baseline_seconds, _ = self.curve(baseline)
         shared = np.intersect1d(n, m)
-        return shared, mine[np.isin(n, shared)] / theirs[np.isin(m, shared)]
+        return shared, kind_seconds[np.isin(n, shared)] / baseline_seconds[np.isin(m, shared)]
 
-    def overtaken(self, one: str, other: str) -> float | None:
+    def find_crossover(self, kind: str, baseline: str) -> float | None:
         """The n from which `one` takes longer than `other`, interpolated; None where that does not happen."""
-        n, times = self.times_as_long(one, other)
+        n, times = self.time_ratio(kind, baseline)
         gap = np.log(times)
         for i in range(len(n) - 1, 0, -1):
             if gap[i] > 0 >= gap[i - 1]:
-                part = -gap[i - 1] / (gap[i] - gap[i - 1])
-                return float(np.exp(np.log(n[i - 1]) + part * (np.log(n[i]) - np.log(n[i - 1]))))
+                fraction = -gap[i - 1] / (gap[i] - gap[i - 1])
+                return float(np.exp(np.log(n[i - 1]) + fraction * (np.log(n[i]) - np.log(n[i - 1]))))
         return None
 
 
-def exponent(n: np.ndarray, values: np.ndarray) -> float:
+def fit_exponent(n: np.ndarray, values: np.ndarray) -> float:
     """p of the power law c n^p that fits best, by least squares of the logarithms."""
     return float(np.polyfit(np.log(n), np.log(np.maximum(values, 1e-12)), 1)[0])
 
@@ -86,7 +86,7 @@ def exponent(n: np.ndarray, values: np.ndarray) -> float:
 def flops_of(kind: str, n: int, config: Config) -> int:
     """FLOPs of a forward pass by formula; both ways of attention do the same."""
     sizes = layer_costs.Config(n=n, d=config.d, k=config.k, heads=config.heads)
-    return layer_costs.terms("attention" if kind in ("explicit", "fused") else kind, sizes).at(sizes)
+    return layer_costs.terms("attention" if kind in ("explicit", "fused") else kind, sizes).count_operations(sizes)
 
 
 def run(config: Config) -> Result:
@@ -98,7 +98,7 @@ def measure(config: Config) -> Iterator[Result]:
     """Measure layer by layer, shortest sequences first; yields what is known so far."""
     check(config)
     copies = 4 if config.training else 2
-    places = [
+    cases = [
         (kind, n)
         for n in LENGTHS
         if n <= config.longest
@@ -107,20 +107,20 @@ def measure(config: Config) -> Iterator[Result]:
     ]
     timings: list[WayTiming] = []
     with seeded_generator(config.seed):
-        layers = {kind: compared_layers.layer(kind, config.d, heads=config.heads, k=config.k) for kind in KINDS}
-    for kind, n in places:
+        layers = {kind: compared_layers.make_layer(kind, config.d, heads=config.heads, k=config.k) for kind in KINDS}
+    for kind, n in cases:
         x = torch.randn(1, n, config.d, generator=torch.Generator().manual_seed(config.seed))
-        call = partial(_trained if config.training else _run, layers[kind], x)
+        call = partial(_run_training_pass if config.training else _run_forward, layers[kind], x)
         timings.append(time_call(kind, n, call, config.rounds))
-        yield Result(config, this_machine(), tuple(timings), len(places))
+        yield Result(config, this_machine(), tuple(timings), len(cases))
 
 
 @torch.inference_mode()
-def _run(layer: nn.Module, x: Tensor) -> Tensor:
+def _run_forward(layer: nn.Module, x: Tensor) -> Tensor:
     return layer(x)
 
 
-def _trained(layer: nn.Module, x: Tensor) -> tuple[Tensor, ...]:
+def _run_training_pass(layer: nn.Module, x: Tensor) -> tuple[Tensor, ...]:
     """A pass, and the backward pass of a sum."""
     return torch.autograd.grad(layer(x).square().sum(), tuple(layer.parameters()))
 
@@ -137,23 +137,23 @@ def check(config: Config) -> None:
 
 
 @cache
-def prepared() -> dict[tuple[int, bool], Result]:
+def load_prepared() -> dict[tuple[int, bool], Result]:
     """The measurements that come with the app, by width and by whether the backward pass is in them."""
-    held = json.loads((files(__package__) / "data" / "measured.json").read_text("utf-8"))
-    return {(result.config.d, result.config.training): result for result in map(from_json, held["results"])}
+    record = json.loads((files(__package__) / "data" / "measured.json").read_text("utf-8"))
+    return {(result.config.d, result.config.training): result for result in map(from_json, record["results"])}
 
 
 def to_json(result: Result) -> dict[str, Any]:
     """A result as plain data."""
     rows = [[t.way, t.n, float(f"{t.seconds:.4g}"), t.nbytes] for t in result.timings]
-    return {"config": asdict(result.config), "machine": asdict(result.machine), "timings": rows, "of": result.of}
+    return {"config": asdict(result.config), "machine": asdict(result.machine), "timings": rows, "of": result.total}
 
 
-def from_json(held: dict[str, Any]) -> Result:
+def from_json(record: dict[str, Any]) -> Result:
     """The result that `to_json` wrote."""
-    rows = tuple(WayTiming(*row) for row in held["timings"])
-    of = held.get("of", len(rows))  # the prepared ones are complete, and older than this entry
-    return Result(Config(**held["config"]), MeasuredOn(**held["machine"]), rows, of)
+    rows = tuple(WayTiming(*row) for row in record["timings"])
+    of = record.get("of", len(rows))  # the prepared ones are complete, and older than this entry
+    return Result(Config(**record["config"]), MeasuredOn(**record["machine"]), rows, of)
 
 
 def program(config: Config) -> str:

@@ -35,37 +35,39 @@ class Mixing:
 
     first: np.ndarray  #: (n, n), rows are outputs
     second: np.ndarray
-    moved: float  #: |first - second| / |first|: how much the matrix changes with the input
-    uneven: float  #: share of the matrix that changes along its diagonals: 0 where every place is treated alike
+    input_change: float  #: |first - second| / |first|: how much the matrix changes with the input
+    unevenness: float  #: share of the matrix that changes along its diagonals: 0 where every place is treated alike
 
 
 def run(config: Config) -> dict[str, Mixing]:
     """The mixing of each layer, by kind."""
     require_between("n", config.n, 3, LONGEST)
     require_multiple("d", config.d, "heads", config.heads)
-    one, two = torch.randn(2, config.n, config.d, generator=torch.Generator().manual_seed(config.input_seed))
+    first_input, second_input = torch.randn(
+        2, config.n, config.d, generator=torch.Generator().manual_seed(config.input_seed)
+    )
     mixing = {}
     for kind in KINDS:
         with seeded_generator(config.seed):
-            layer = compared_layers.layer(kind, config.d, heads=config.heads, k=config.k)
-        first, second = matrix(layer, one), matrix(layer, two)
+            layer = compared_layers.make_layer(kind, config.d, heads=config.heads, k=config.k)
+        first, second = measure_mixing(layer, first_input), measure_mixing(layer, second_input)
         mixing[kind] = Mixing(
-            first, second, float(np.linalg.norm(first - second) / np.linalg.norm(first)), uneven(first)
+            first, second, float(np.linalg.norm(first - second) / np.linalg.norm(first)), measure_unevenness(first)
         )
     return mixing
 
 
-def matrix(layer: nn.Module, x: Tensor) -> np.ndarray:
+def measure_mixing(layer: nn.Module, x: Tensor) -> np.ndarray:
     """Norm of d layer(x)[i] / d x[j], (n, n), from the full Jacobian."""
     rows = []
     for i in range(len(x)):
-        held = x.expand(x.shape[-1], *x.shape).clone().requires_grad_()  # copy c: gradient of number c of output i
-        (gradient,) = torch.autograd.grad(layer(held)[:, i].diagonal().sum(), held)
+        copies = x.expand(x.shape[-1], *x.shape).clone().requires_grad_()  # copy c: gradient of number c of output i
+        (gradient,) = torch.autograd.grad(layer(copies)[:, i].diagonal().sum(), copies)
         rows.append(gradient.square().sum((0, 2)).sqrt())
     return torch.stack(rows).numpy()
 
 
-def uneven(norms: np.ndarray) -> float:
+def measure_unevenness(norms: np.ndarray) -> float:
     """Distance to the nearest matrix with equal numbers along each diagonal, relative to the matrix."""
     even = np.empty_like(norms)
     row, column = np.indices(norms.shape)
@@ -104,29 +106,31 @@ class KernelResult:
 def run_kernel(config: KernelConfig) -> KernelResult:
     """How near 1 to k heads come to a convolution of k places."""
     require_within(config, KERNEL_LIMITS)
-    table = kernel(config).flatten(1)  # (k, d d)
-    whole = table.square().sum()
+    table = make_kernel(config).flatten(1)  # (k, d d)
+    total = table.square().sum()
     singular = torch.linalg.svdvals(table).square()
     places = table.square().sum(1).sort(descending=True).values
     even = table - table.mean(0)  # what the best matrix for the average of all places misses
     return KernelResult(
         np.arange(1, config.k + 1),
-        _left(nn.functional.pad(singular, (0, config.k - len(singular))), whole),  # at d = 1 there are fewer than k
-        _left(places, whole),
-        float((even.square().sum() / whole).sqrt()),
+        _remaining_error(
+            nn.functional.pad(singular, (0, config.k - len(singular))), total
+        ),  # at d = 1 there are fewer than k
+        _remaining_error(places, total),
+        float((even.square().sum() / total).sqrt()),
     )
 
 
-def kernel(config: KernelConfig) -> Tensor:
+def make_kernel(config: KernelConfig) -> Tensor:
     """The convolution's matrices (k, d, d), standard normal."""
     luck = torch.Generator().manual_seed(config.seed)
     return torch.randn(config.k, config.d, config.d, generator=luck, dtype=torch.float64)
 
 
-def _left(squares: Tensor, whole: Tensor) -> np.ndarray:
+def _remaining_error(squares: Tensor, total: Tensor) -> np.ndarray:
     """Relative norm of what is left after the first 1, 2, ... of the squares are explained."""
     left = squares.flip(0).cumsum(0).flip(0)[1:]  # summed from the end, so that nothing is left of nothing
-    return (nn.functional.pad(left, (0, 1)) / whole).sqrt().numpy()
+    return (nn.functional.pad(left, (0, 1)) / total).sqrt().numpy()
 
 
 def program(sizes: layer_costs.Config, kernel: KernelConfig) -> str:

@@ -67,7 +67,7 @@ class LayerReach:
 class Result:
     config: Config
     done: int  #: steps so far
-    reached: Mapping[str, LayerReach]  #: by kind
+    reach: Mapping[str, LayerReach]  #: by kind
 
     @property
     def complete(self) -> bool:
@@ -87,10 +87,10 @@ def train(config: Config) -> Iterator[Result]:
     for step in range(config.steps + 1):
         if step:
             tokens, labels = draw_sequences(config.n, SEQUENCES, data)
-            for one in runs.values():
-                one.learn(tokens, labels)
+            for run in runs.values():
+                run.learn(tokens, labels)
         if step % EVERY == 0 or step == config.steps:
-            yield Result(config, step, {kind: one.so_far() for kind, one in runs.items()})
+            yield Result(config, step, {kind: run.snapshot() for kind, run in runs.items()})
 
 
 def draw_sequences(n: int, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -105,11 +105,11 @@ class _Run:
 
     def __init__(self, kind: str, config: Config) -> None:
         self.config = config
-        self.model = untrained_model(kind, config)
+        self.model = make_model(kind, config)
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.rate)
         self.history: list[tuple[float, float]] = []
         self.probes, _labels = draw_sequences(config.n, PROBES, torch.Generator().manual_seed(20_000 + config.seed))
-        self.at_start = self.influence()
+        self.at_start = self.measure_gradients()
 
     def learn(self, tokens: Tensor, labels: Tensor) -> None:
         logits = self.model(tokens)
@@ -119,26 +119,26 @@ class _Run:
         self.optimizer.step()
         self.history.append((loss.item(), (logits.argmax(-1) == labels).float().mean().item()))
 
-    def influence(self) -> np.ndarray:
+    def measure_gradients(self) -> np.ndarray:
         """The gradient norm by position, averaged over the probes."""
         with torch.no_grad():
             embedded = self.model.embed(self.probes)
         return np.mean([gradient_by_position(self.model.last, x) for x in embedded], 0)
 
-    def so_far(self) -> LayerReach:
+    def snapshot(self) -> LayerReach:
         loss, accuracy = np.array(self.history, dtype=float).reshape(-1, 2).T
-        return LayerReach(loss, accuracy, self.at_start, self.influence())
+        return LayerReach(loss, accuracy, self.at_start, self.measure_gradients())
 
 
-def untrained_model(kind: str, config: Config) -> "RecallModel":
+def make_model(kind: str, config: Config) -> "RecallModel":
     """The untrained model of one kind. Embeddings and places are the same for all kinds of one seed."""
     with seeded_generator(config.seed):
-        made = RecallModel(kind, config)
+        model = RecallModel(kind, config)
     if kind == "lstm":
-        bias = made.get_parameter("layers.0.cell.bias_ih_l0")
+        bias = model.get_parameter("layers.0.cell.bias_ih_l0")
         with torch.no_grad():  # gates stand in the order input, forget, cell, output
             bias[config.d : 2 * config.d] += config.remember
-    return made
+    return model
 
 
 def check(config: Config) -> None:
@@ -148,24 +148,25 @@ def check(config: Config) -> None:
 
 
 @cache
-def stored_result() -> Result:
+def load_stored_result() -> Result:
     """The complete result of the usual configuration, which comes with the app so that the page opens at once."""
     return from_json(json.loads((files(__package__) / "data" / "reach.json").read_text("utf-8")))
 
 
-def from_json(held: Mapping[str, Any]) -> Result:
+def from_json(record: Mapping[str, Any]) -> Result:
     """A result of what `to_json` made."""
     reached = {
-        kind: LayerReach(**{name: np.array(v) for name, v in one.items()}) for kind, one in held["reached"].items()
+        kind: LayerReach(**{name: np.array(v) for name, v in arrays.items()})
+        for kind, arrays in record["reached"].items()
     }
-    return Result(Config(**held["config"]), held["done"], reached)
+    return Result(Config(**record["config"]), record["done"], reached)
 
 
 def to_json(result: Result, digits: int = 17) -> dict[str, Any]:
     """A result as plain data; 17 digits are all that a number has."""
     reached = {
-        kind: {name: [float(f"{v:.{digits}g}") for v in values] for name, values in vars(one).items()}
-        for kind, one in result.reached.items()
+        kind: {name: [float(f"{v:.{digits}g}") for v in values] for name, values in vars(reach).items()}
+        for kind, reach in result.reach.items()
     }
     return {"config": asdict(result.config), "done": result.done, "reached": reached}
 
@@ -176,9 +177,9 @@ def program(config: Config) -> str:
 from attnviz.pages.compare.maths import reach_training
 
 result = reach_training.run(reach_training.{config})
-for kind, each in result.reached.items():  # gradients: norm of d last output / d input, mean over a few sequences
-    print(f"{{kind:10}} gradient at the first token {{each.at_start[0]:.3g}}, then {{each.now[0]:.3g}}")
-    print(f"{{kind:10}} {{each.end_accuracy:.1%}} right")
+for kind, reach in result.reach.items():  # gradients: norm of d last output / d input, mean over a few sequences
+    print(f"{{kind:10}} gradient at the first token {{reach.at_start[0]:.3g}}, then {{reach.now[0]:.3g}}")
+    print(f"{{kind:10}} {{reach.end_accuracy:.1%}} right")
 """
 
 
@@ -200,14 +201,14 @@ class RecallModel(nn.Module):
         super().__init__()
         n, d, k = config.n, config.d, config.k
         self.tokens, self.places = nn.Embedding(LABELS + 1, d), nn.Parameter(0.02 * torch.randn(n, d))
-        made: list[nn.Module] = []
+        layers: list[nn.Module] = []
         if kind == "conv":
-            made = [compared_layers.CausalConvolution(d, k) for _ in range(config.layers)]
+            layers = [compared_layers.CausalConvolution(d, k) for _ in range(config.layers)]
         elif kind == "dilated":
-            made = [compared_layers.CausalConvolution(d, k, k**i) for i in range(layer_costs.layers_to_reach(n, k))]
+            layers = [compared_layers.CausalConvolution(d, k, k**i) for i in range(layer_costs.layers_to_reach(n, k))]
         else:
-            made = [compared_layers.layer("fused" if kind == "attention" else kind, d, heads=config.heads)]
-        self.layers = nn.ModuleList(made)
+            layers = [compared_layers.make_layer("fused" if kind == "attention" else kind, d, heads=config.heads)]
+        self.layers = nn.ModuleList(layers)
         self.out = nn.Linear(d, LABELS)
 
     def embed(self, tokens: Tensor) -> Tensor:

@@ -29,24 +29,24 @@ ORDERS = {
 }
 
 # computed once for all visitors with the same sizes
-costs = shared(layer_costs.run)
-counted = shared(compared_layers.counted)
+compute_costs = shared(layer_costs.run)
+count_layers = shared(compared_layers.count_layers)
 
 
 def panel() -> None:
-    place = page_parts.main_picture()
+    main_picture = page_parts.main_picture()
     config = draw_controls()
     with show_problems():
-        result = costs(config)
+        result = compute_costs(config)
         axis = {"n": _("tokens n"), "d": _("width d"), "k": _("kernel k")}[config.axis]
-        with place:
-            _costs(result, axis)
-        _steps_and_path(result, axis)
-        _table(result)
-        show.program(compared_layers.program(config), "c-table", about=_about_program(config))
+        with main_picture:
+            _draw_costs(result, axis)
+        _draw_steps_and_path(result, axis)
+        _draw_table(result)
+        show.program(compared_layers.program(config), "c-table", about=_describe_program(config))
 
 
-def _about_program(config: layer_costs.Config) -> str:
+def _describe_program(config: layer_costs.Config) -> str:
     """Which of the section's numbers its program prints."""
     if config.counting == "table":
         return _(
@@ -92,70 +92,70 @@ def draw_size_boxes(names: Sequence[str] = ("n", "d", "k", "window", "heads")) -
     return {name: widgets.number_box(choices.SIZES[name], labels[name], step=1, width=BOX) for name in names}
 
 
-def _costs(result: layer_costs.Result, axis: str) -> None:
+def _draw_costs(result: layer_costs.Result, axis: str) -> None:
     """Operations for each token: a layer whose cost grows with the length rises, every other one lies level."""
     config = result.config
     show.figure(
-        show.chart_of(_cost_chart, config, axis),
+        show.chart_of(_draw_cost_chart, config, axis),
         name=f"cost-over-{config.axis}",
         key="c-cost",
         table={config.axis: result.x, **result.cost},
-        sentence=_cost_words(result),
+        sentence=_cost_caption(result),
     )
 
 
-def _cost_chart(config: layer_costs.Config, axis: str) -> Figure:
-    result, names = costs(config), figures.kind_names()
+def _draw_cost_chart(config: layer_costs.Config, axis: str) -> Figure:
+    result, names = compute_costs(config), figures.kind_names()
     title, kind = _("FLOPs per token: against {layer}, {compared}"), "lstm"
     if config.counting == "table":
         title, kind = _("Operations per token: against {layer}, {compared}"), "rnn"
-    other = next(each for each in result.crossings if each.kind == kind)
-    tokens = _tokens(result)
+    crossing = next(candidate for candidate in result.crossings if candidate.kind == kind)
+    tokens = _tokens_along_x(result)
     return figures.draw_curves(
         [
             figures.KindCurve(kind, names[kind], result.x, cost / tokens)
             for kind, cost in result.cost.items()
             if kind != "dilated"
         ],
-        title.format(layer=names[kind], compared=_against(other, config.axis)),
+        title.format(layer=names[kind], compared=_compare_with_attention(crossing, config.axis)),
         axis,
         here=getattr(config, config.axis),
-        crossings=_crossing_points(result),
+        crossings=_find_crossing_points(result),
         unit=_(" operations per token"),
         height=400,
     )
 
 
-def _tokens(result: layer_costs.Result) -> np.ndarray:
+def _tokens_along_x(result: layer_costs.Result) -> np.ndarray:
     """The length at each point of the curves."""
     return result.x if result.config.axis == "n" else np.full_like(result.x, result.config.n)
 
 
-def _steps_and_path(result: layer_costs.Result, axis: str) -> None:
+def _draw_steps_and_path(result: layer_costs.Result, axis: str) -> None:
     """What waits for what, and how far a signal travels, side by side."""
     names, config = figures.kind_names(), result.config
     left, right = st.columns(2, gap="medium")
-    waiting = {"attention": names["attention"], "rnn": _("any recurrence")}
-    kinds = waiting | {kind: names[kind] for kind in ("conv", "dilated", "window")}
+    recurrent_kinds = {"attention": names["attention"], "rnn": _("any recurrence")}
+    kinds = recurrent_kinds | {kind: names[kind] for kind in ("conv", "dilated", "window")}
     steps = result.here["rnn"][1]
     paths = {kind: result.here[kind][2] for kind in kinds if kind != "attention"}
 
-    def lines(
-        kinds: Mapping[str, str], values: Mapping[str, np.ndarray], title: str, name: str, key: str, words: str
+    def draw_lines(
+        kinds: Mapping[str, str], values: Mapping[str, np.ndarray], title: str, name: str, key: str, caption: str
     ) -> None:
-        curves = [figures.KindCurve(kind, called, result.x, values[kind]) for kind, called in kinds.items()]
+        curves = [figures.KindCurve(kind, label, result.x, values[kind]) for kind, label in kinds.items()]
         here = getattr(config, config.axis)
         show.figure(
             show.chart_of(figures.draw_curves, curves, title, axis, here=here, height=290),
             name=name,
             key=key,
-            table={axis: result.x, **{called: values[kind] for kind, called in kinds.items()}},
-            sentence=words,
+            table={axis: result.x, **{label: values[kind] for kind, label in kinds.items()}},
+            sentence=caption,
         )
 
     with left:
-        lines(
-            waiting,
+        draw_lines(
+            recurrent_kinds,
             result.steps,
             _("Steps that wait for each other"),
             "sequential-steps",
@@ -167,7 +167,7 @@ def _steps_and_path(result: layer_costs.Result, axis: str) -> None:
             ).format(n=steps),
         )
     with right:
-        lines(
+        draw_lines(
             kinds,
             result.path,
             _("Longest path, layers or steps"),
@@ -181,32 +181,34 @@ def _steps_and_path(result: layer_costs.Result, axis: str) -> None:
         )
 
 
-def _crossing_points(result: layer_costs.Result) -> list[tuple[float, float, str]]:
+def _find_crossing_points(result: layer_costs.Result) -> list[tuple[float, float, str]]:
     """Where attention's curve meets another, inside the picture."""
     points, names = [], figures.kind_names()
-    for each in result.crossings:
-        if each.at is not None and result.x[0] <= each.at <= result.x[-1]:
-            x = float(each.at)
-            each_token = np.log(result.cost["attention"] / _tokens(result))
-            y = float(np.exp(np.interp(np.log(x), np.log(result.x), each_token)))
+    for crossing in result.crossings:
+        if crossing.position is not None and result.x[0] <= crossing.position <= result.x[-1]:
+            x = float(crossing.position)
+            cost_per_token = np.log(result.cost["attention"] / _tokens_along_x(result))
+            y = float(np.exp(np.interp(np.log(x), np.log(result.x), cost_per_token)))
             text = _("{name} costs as much as attention at {axis} = {at:,.6g}")
-            points.append((x, y, text.format(name=names[each.kind], axis=result.config.axis, at=x)))
+            points.append((x, y, text.format(name=names[crossing.kind], axis=result.config.axis, at=x)))
     return points
 
 
-def _cost_words(result: layer_costs.Result) -> str:
+def _cost_caption(result: layer_costs.Result) -> str:
     config, names = result.config, figures.kind_names()
     here = {kind: cost for kind, (cost, _steps, _path) in result.here.items()}
     others = [kind for kind in here if kind not in ("attention", "dilated")]
     dearest, cheapest = max(others, key=here.__getitem__), min(others, key=here.__getitem__)
     met = [
         (
-            _("{name} up to {axis} = {at:,.6g}") if each.attention_is == "equal" else _("{name} at {axis} = {at:,.6g}")
-        ).format(name=names[each.kind], axis=config.axis, at=float(each.at))
-        for each in result.crossings
-        if each.at is not None
+            _("{name} up to {axis} = {at:,.6g}")
+            if crossing.attention_is == "equal"
+            else _("{name} at {axis} = {at:,.6g}")
+        ).format(name=names[crossing.kind], axis=config.axis, at=float(crossing.position))
+        for crossing in result.crossings
+        if crossing.position is not None
     ]
-    in_words = units.flop if config.counting == "built" else _operations
+    in_words = units.flop if config.counting == "built" else _format_operations
     return _(
         "At n = {n:,} and d = {d:,}, self-attention takes **{mine}**, {cheapest} {low} and {dearest} {high}. "
         "A ring marks where a layer costs as much as attention: {crossings}."
@@ -222,22 +224,22 @@ def _cost_words(result: layer_costs.Result) -> str:
     )
 
 
-def _operations(count: float) -> str:
+def _format_operations(count: float) -> str:
     return ngettext("{n} operation", "{n} operations", round(count)).format(n=units.format_count(round(count)))
 
 
-def _table(result: layer_costs.Result) -> None:
+def _draw_table(result: layer_costs.Result) -> None:
     """The quoted table with this page's numbers, what torch counts, and each crossing in words."""
     names, config = figures.kind_names(), result.config
-    against = {each.kind: _against(each, config.axis) for each in result.crossings}
-    by_torch = {row.kind: row for row in counted(config)} if config.counting == "built" else {}
+    comparisons = {crossing.kind: _compare_with_attention(crossing, config.axis) for crossing in result.crossings}
+    by_torch = {row.kind: row for row in count_layers(config)} if config.counting == "built" else {}
     orders = ORDERS if by_torch else ORDERS | {"linear": "O(n·d²/h)"}  # as built, projections of d x d dominate
     rows = []
     for kind, (cost, steps, path) in result.here.items():
         row = {_("layer"): names[kind], _("grows as"): orders[kind], _("operations here"): cost}
         if by_torch:
-            row[_("torch counts the same")] = _counted(by_torch[kind].agrees, by_torch[kind].tokens)
-        row |= {_("waits"): steps, _("longest path"): path, _("against attention"): against.get(kind, "")}
+            row[_("torch counts the same")] = _format_agreement(by_torch[kind].agrees, by_torch[kind].tokens)
+        row |= {_("waits"): steps, _("longest path"): path, _("against attention"): comparisons.get(kind, "")}
         rows.append(row)
     show.table_with_downloads(show.to_columns(rows), "the-table", "c-table-rows")
     if not by_torch:
@@ -259,13 +261,13 @@ def _table(result: layer_costs.Result) -> None:
         st.caption(text.format(n=len(by_torch), steps=steps))
 
 
-def _counted(agrees: bool, tokens: int) -> str:
+def _format_agreement(agrees: bool, tokens: int) -> str:
     if agrees:
         return ngettext("yes, over {n:,} token", "yes, over {n:,} tokens", tokens).format(n=tokens)
     return ngettext("NO, over {n:,} token", "NO, over {n:,} tokens", tokens).format(n=tokens)
 
 
-def _against(crossing: layer_costs.CrossingPoint, axis: str) -> str:
+def _compare_with_attention(crossing: layer_costs.CrossingPoint, axis: str) -> str:
     """A sentence on where attention is the cheaper one."""
     everywhere = {
         "cheaper": _("attention costs less at every {axis}"),
@@ -277,6 +279,6 @@ def _against(crossing: layer_costs.CrossingPoint, axis: str) -> str:
         "dearer": _("attention costs less beyond {axis} = {at:,.6g}"),
         "equal": _("attention costs the same up to {axis} = {at:,.6g}, and more beyond"),
     }
-    if crossing.at is None:
+    if crossing.position is None:
         return everywhere[crossing.attention_is].format(axis=axis)
-    return beyond[crossing.attention_is].format(axis=axis, at=float(crossing.at))
+    return beyond[crossing.attention_is].format(axis=axis, at=float(crossing.position))

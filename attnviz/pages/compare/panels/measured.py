@@ -32,13 +32,13 @@ ONE_AT_A_TIME = threading.Lock()  #: held while this machine is measured: two at
 
 
 def panel() -> None:
-    place = page_parts.main_picture()
-    result, config = _controls()
+    main_picture = page_parts.main_picture()
+    result, config = _choose_result()
     with show_problems():
         if result is not None:
-            with place:
-                curves = _pictures(result)
-            _table(result, curves)
+            with main_picture:
+                curves = _draw_charts(result)
+            _draw_table(result, curves)
     show.program(
         layer_timing.program(config),
         "c-measured",
@@ -47,7 +47,7 @@ def panel() -> None:
     )
 
 
-def _controls() -> tuple[layer_timing.Result | None, layer_timing.Config]:
+def _choose_result() -> tuple[layer_timing.Result | None, layer_timing.Config]:
     """Draw the choices; what is to be shown, and the configuration that a snippet measures."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         one_pass = widgets.select_one(
@@ -58,12 +58,12 @@ def _controls() -> tuple[layer_timing.Result | None, layer_timing.Config]:
             choices.WHERE, _("Measured"), {"prepared": _("prepared"), "here": _("on this server")}
         )
     if where == "prepared":
-        result = layer_timing.prepared()[d, one_pass == "training"]
+        result = layer_timing.load_prepared()[d, one_pass == "training"]
         return result, result.config
-    return _here(d, one_pass == "training")
+    return _choose_measurement(d, one_pass == "training")
 
 
-def _here(d: int, training: bool) -> tuple[layer_timing.Result | None, layer_timing.Config]:
+def _choose_measurement(d: int, training: bool) -> tuple[layer_timing.Result | None, layer_timing.Config]:
     """Measurements of this server: kept ones, the button that makes them, or why there is none."""
     if current_settings().hosted:
         st.info(
@@ -77,26 +77,26 @@ def _here(d: int, training: bool) -> tuple[layer_timing.Result | None, layer_tim
         lengths = {name: f"{int(name):,}" for name in choices.LONGEST.ids}
         longest = int(widgets.select_one(choices.LONGEST, _("Longest sequence, tokens"), lengths, style="select"))
         config = layer_timing.Config(d=d, training=training, longest=longest)
-        kept = finished_measurements().find(config)
-        pressed = st.button(
-            _("Measure again") if kept else _("Measure on this server"),
+        finished = finished_measurements().find(config)
+        clicked = st.button(
+            _("Measure again") if finished else _("Measure on this server"),
             type="primary",
             icon=":material/timer:",
             key="c_measure",
         )
-    if pressed:
-        return _live(config), config
-    if kept is not None:
-        return kept, config
+    if clicked:
+        return _measure_live(config), config
+    if finished is not None:
+        return finished, config
     partial = st.session_state.get(PARTIAL)
     if partial is None or partial.config != config:
         st.info(_("Nothing of this configuration has been measured on this server yet."))
         return None, config
-    st.caption(_("Stopped after {done} of {of} measurements.").format(done=len(partial.timings), of=partial.of))
+    st.caption(_("Stopped after {done} of {of} measurements.").format(done=len(partial.timings), of=partial.total))
     return partial, config
 
 
-def _live(config: layer_timing.Config) -> layer_timing.Result | None:
+def _measure_live(config: layer_timing.Config) -> layer_timing.Result | None:
     """Measure with a bar and a stop. Pressing Stop reruns the page, which finds what was measured so far."""
     if not ONE_AT_A_TIME.acquire(blocking=False):
         st.warning(_("Another visitor is measuring this server. Two measurements would disturb each other."))
@@ -111,7 +111,7 @@ def _live(config: layer_timing.Config) -> layer_timing.Result | None:
                 st.session_state[PARTIAL] = result
                 last = result.timings[-1]
                 bar.progress(
-                    len(result.timings) / result.of,
+                    len(result.timings) / result.total,
                     _("{name}, {n:,} tokens: {time}").format(
                         name=figures.kind_names()[last.way], n=last.n, time=units.duration(last.seconds)
                     ),
@@ -124,16 +124,17 @@ def _live(config: layer_timing.Config) -> layer_timing.Result | None:
     return finished_measurements().get(config, lambda: result)
 
 
-def _pictures(result: layer_timing.Result) -> list[str]:
+def _draw_charts(result: layer_timing.Result) -> list[str]:
     """Draw time and memory; the kinds of layers that were measured."""
     names, config = figures.kind_names(), result.config
     curves = {kind: result.curve(kind) for kind in layer_timing.KINDS if len(result.curve(kind)[0])}
     seconds = [
-        figures.KindCurve(kind, names[kind], n, took, True, _fit(n, took)) for kind, (n, took, _held) in curves.items()
+        figures.KindCurve(kind, names[kind], n, layer_seconds, True, _fit_line(n, layer_seconds))
+        for kind, (n, layer_seconds, _peak) in curves.items()
     ]
     nbytes = [
-        figures.KindCurve(kind, names[kind], n, held.clip(1), True, _fit(n, held))
-        for kind, (n, _took, held) in curves.items()
+        figures.KindCurve(kind, names[kind], n, peak.clip(1), True, _fit_line(n, peak))
+        for kind, (n, _seconds, peak) in curves.items()
     ]
     about = f"d{config.d}-{'training' if config.training else 'forward'}"
     table = {
@@ -148,7 +149,7 @@ def _pictures(result: layer_timing.Result) -> list[str]:
             name=f"time-{about}",
             key="c-time",
             table=table,
-            sentence=_time_words(result),
+            sentence=_time_caption(result),
         ),
         lambda: show.figure(
             show.chart_of(
@@ -157,18 +158,18 @@ def _pictures(result: layer_timing.Result) -> list[str]:
             name=f"memory-{about}",
             key="c-memory",
             table=table,
-            sentence=_memory_words(result),
+            sentence=_memory_caption(result),
         ),
     )
     return list(curves)
 
 
-def _table(result: layer_timing.Result, kinds: list[str]) -> None:
+def _draw_table(result: layer_timing.Result, kinds: list[str]) -> None:
     """Draw the numbers of each kind, what measured them, and what not to fall for."""
     config = result.config
     about = f"d{config.d}-{'training' if config.training else 'forward'}"
     show.table_with_downloads(
-        show.to_columns([_row(result, kind) for kind in kinds]), f"measured-{about}", "c-measured-rows"
+        show.to_columns([_table_row(result, kind) for kind in kinds]), f"measured-{about}", "c-measured-rows"
     )
     st.caption(
         _(
@@ -185,31 +186,31 @@ def _table(result: layer_timing.Result, kinds: list[str]) -> None:
     )
 
 
-def _fit(n: np.ndarray, values: np.ndarray) -> np.ndarray | None:
+def _fit_line(n: np.ndarray, values: np.ndarray) -> np.ndarray | None:
     """The fitted power law between its ends, (2, 2)."""
     late = n >= n.max() / layer_timing.FITTED_SPAN
     if late.sum() < 3:
         return None
-    p = layer_timing.exponent(n[late], values[late])
+    p = layer_timing.fit_exponent(n[late], values[late])
     middle = np.log(np.maximum(values[late], 1e-12)).mean() - p * np.log(n[late]).mean()
     ends = np.array([n[late].min(), n[late].max()], dtype=float)
     return np.stack([ends, np.exp(middle) * ends**p], 1)
 
 
-def _time_words(result: layer_timing.Result) -> str:
+def _time_caption(result: layer_timing.Result) -> str:
     explicit, lstm = (result.exponents(kind) for kind in ("explicit", "lstm"))
     if explicit is None or lstm is None:
         return _("An exponent needs three lengths.")
     growth = _("Time grows as {attention} for attention with its weights built and as {lstm} for the LSTM.").format(
         attention=f"$n^{{{Rounded(explicit[0]):.2f}}}$", lstm=f"$n^{{{Rounded(lstm[0]):.2f}}}$"
     )
-    return join_sentences(growth, _fused_words(result))
+    return join_sentences(growth, _fused_caption(result))
 
 
-def _fused_words(result: layer_timing.Result) -> str:
+def _fused_caption(result: layer_timing.Result) -> str:
     """Where fused attention is faster than the LSTM, of the lengths that were measured."""
-    n, times = result.times_as_long("fused", "lstm")
-    crossed = result.overtaken("fused", "lstm")
+    n, times = result.time_ratio("fused", "lstm")
+    crossed = result.find_crossover("fused", "lstm")
     if (times <= 1).all():
         return _("Up to {n:,} tokens fused attention is never slower than the LSTM.").format(n=int(n.max()))
     if (times > 1).all():
@@ -220,14 +221,14 @@ def _fused_words(result: layer_timing.Result) -> str:
         return _("Fused attention is faster than the LSTM at {some} of {all} lengths.").format(
             some=int((times <= 1).sum()), all=len(n)
         )
-    equal_flops = layer_costs.crossing("lstm", layer_costs.Config(d=result.config.d)).at
+    equal_flops = layer_costs.find_crossing("lstm", layer_costs.Config(d=result.config.d)).position
     return _(
         "Fused attention is faster than the LSTM up to about **{at:,.0f}** tokens; by FLOPs alone it would be up to "
         "{flops:,}."
     ).format(at=crossed, flops=int(equal_flops or 0))
 
 
-def _memory_words(result: layer_timing.Result) -> str:
+def _memory_caption(result: layer_timing.Result) -> str:
     explicit, fused = (
         {row.n: row.nbytes for row in result.timings if row.way == kind} for kind in ("explicit", "fused")
     )
@@ -240,7 +241,7 @@ def _memory_words(result: layer_timing.Result) -> str:
     ).format(n=n, explicit=units.binary(explicit[n]), fused=units.binary(fused[n]))
 
 
-def _row(result: layer_timing.Result, kind: str) -> dict[str, object]:
+def _table_row(result: layer_timing.Result, kind: str) -> dict[str, object]:
     n, seconds, nbytes = result.curve(kind)
     fitted = result.exponents(kind)
     time, memory, flops = (f"n^{Rounded(value):.2f}" for value in fitted) if fitted else ("", "", "")

@@ -28,13 +28,13 @@ def untrained_reach(config: reach_training.Config) -> reach_training.Result:
 @cache
 def trained_reach() -> BoundedCache[reach_training.Result]:
     """Training runs that were not stopped, the prepared one among them; for all visitors."""
-    kept: BoundedCache[reach_training.Result] = BoundedCache(32, lambda _: 1)
-    kept.get(reach_training.Config(), reach_training.stored_result)
-    return kept
+    finished: BoundedCache[reach_training.Result] = BoundedCache(32, lambda _: 1)
+    finished.get(reach_training.Config(), reach_training.load_stored_result)
+    return finished
 
 
 def panel() -> None:
-    place = page_parts.main_picture()
+    main_picture = page_parts.main_picture()
     st.markdown(
         _(
             "**The task.** The first of n tokens is one of {labels} labels, noise follows, and the last token asks for "
@@ -42,11 +42,11 @@ def panel() -> None:
             "its last output."
         ).format(labels=reach_training.LABELS)
     )
-    config = _controls()
+    config = _choose_config()
     with show_problems():
         reach_training.check(config)
-        with place:
-            _run(config)
+        with main_picture:
+            _draw_run(config)
         about = _(
             "Paste this code into a notebook: it prints the gradient at the first token before and after training, "
             "and how many labels are right."
@@ -54,7 +54,7 @@ def panel() -> None:
         show.program(reach_training.program(config), "c-reach", about=about)
 
 
-def _controls() -> reach_training.Config:
+def _choose_config() -> reach_training.Config:
     labels = {"n": _("tokens n"), "k": _("kernel k"), "layers": _("convolutions"), "steps": _("steps")}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         sizes = {n: widgets.number_box(choices.REACH_SIZES[n], label, step=1, width=BOX) for n, label in labels.items()}
@@ -76,58 +76,62 @@ def _controls() -> reach_training.Config:
             )
 
 
-def _run(config: reach_training.Config) -> None:
+def _draw_run(config: reach_training.Config) -> None:
     """Draw what has been trained of this configuration: all, part, or the gradients before the first step."""
     result = trained_reach().find(config)
     partial = training.partial_result("c", config)
-    button, drawn = st.empty(), st.empty()
+    button_slot, picture_slot = st.empty(), st.empty()
     if not config.steps:
-        _picture(untrained_reach(config))
+        _draw_result(untrained_reach(config))
         return
     known = result is not None and (partial is None or partial.complete or not training.is_watched("c", config))
     if (
-        training.draw_watch_button("c", button, config)
+        training.draw_watch_button("c", button_slot, config)
         if known
-        else training.draw_train_button("c", button, bool(partial))
+        else training.draw_train_button("c", button_slot, bool(partial))
     ):
-        with drawn.container():
-            _charts(untrained_reach(config))
+        with picture_slot.container():
+            _draw_live_charts(untrained_reach(config))
         # in another process: whoever opens a page meanwhile waits for nothing
         train = partial_of(own_process.results, reach_training, "train", config, 1, own_process.NICE)
-        result = training.watch("c", config, trained_reach(), train, _charts, (button, drawn), _("Training begins…"))
+        result = training.watch(
+            "c", config, trained_reach(), train, _draw_live_charts, (button_slot, picture_slot), _("Training begins…")
+        )
         known = True
-    with drawn.container():
+    with picture_slot.container():
         if partial is not None and not known:
             training.draw_stopped(partial)
-        _picture((result if known else partial) or untrained_reach(config))
+        _draw_result((result if known else partial) or untrained_reach(config))
 
 
-def _charts(result: reach_training.Result) -> None:
+def _draw_live_charts(result: reach_training.Result) -> None:
     """The two pictures that move while training runs, without export; their sentences are for those who hear them."""
     key = f"c-live-{result.done}"
-    learned = _learning_words(result) if result.done else None
+    learned = _learning_caption(result) if result.done else None
     page_parts.draw_columns(
-        lambda: show.chart(_distance(result, False), key=f"{key}-now", alt=_distance_words(result, not result.done)),
-        lambda: show.chart(_accuracy(result), key=f"{key}-right", alt=learned),
+        lambda: show.chart(
+            _draw_distance_chart(result, False), key=f"{key}-now", alt=_distance_caption(result, not result.done)
+        ),
+        lambda: show.chart(_draw_accuracy_chart(result), key=f"{key}-right", alt=learned),
     )
 
 
-def _picture(result: reach_training.Result) -> None:
+def _draw_result(result: reach_training.Result) -> None:
     st.markdown(_verdict(result))
     high = presenting.is_presenting()  # two rows would not fit the room
     before, after, right = st.columns(3, gap="medium") if high else (*st.columns(2, gap="medium"), st.container())
     with before:
-        _gradient_picture(result, True)
+        _draw_gradients(result, True)
     if result.done:
         with after:
-            _gradient_picture(result, False)
+            _draw_gradients(result, False)
         with right:
             show.figure(
-                _accuracy(result),
+                _draw_accuracy_chart(result),
                 name=f"copy-from-far-n{result.config.n}",
                 key="c-reach-right",
-                table={"step": np.arange(1, result.done + 1)} | {k: v.accuracy for k, v in result.reached.items()},
-                sentence=_learning_words(result),
+                table={"step": np.arange(1, result.done + 1)} | {k: v.accuracy for k, v in result.reach.items()},
+                sentence=_learning_caption(result),
             )
     elif result.config.steps:
         after.info(_("Training takes a few seconds and is drawn as it runs."))
@@ -135,48 +139,50 @@ def _picture(result: reach_training.Result) -> None:
         after.info(_("Zero steps: nothing is trained, and the layers stay as they began."))
 
 
-def _gradient_picture(result: reach_training.Result, start: bool) -> None:
+def _draw_gradients(result: reach_training.Result, start: bool) -> None:
     """How far each layer's last output reaches back, at the start of training or now."""
-    when, norms = "before" if start else "after", _norms(result, start)
+    when, norms = "before" if start else "after", _gradient_norms(result, start)
     show.figure(
-        _distance(result, start),
+        _draw_distance_chart(result, start),
         name=f"reach-{when}-n{result.config.n}",
         key=f"c-reach-{when}",
         table={"distance": np.arange(result.config.n)} | {kind: norms[kind][::-1] for kind in reach_training.KINDS},
-        sentence=_distance_words(result, start),
+        sentence=_distance_caption(result, start),
     )
 
 
-def _norms(result: reach_training.Result, start: bool) -> dict[str, np.ndarray]:
+def _gradient_norms(result: reach_training.Result, start: bool) -> dict[str, np.ndarray]:
     """The gradient norm by position, by kind, at the start of training or now."""
-    return {kind: each.at_start if start else each.now for kind, each in result.reached.items()}
+    return {kind: layer_reach.at_start if start else layer_reach.now for kind, layer_reach in result.reach.items()}
 
 
-def _distance(result: reach_training.Result, start: bool) -> figures.Figure:
-    lines = [(kind, figures.kind_names()[kind], norms) for kind, norms in _norms(result, start).items()]
+def _draw_distance_chart(result: reach_training.Result, start: bool) -> figures.Figure:
+    lines = [(kind, figures.kind_names()[kind], norms) for kind, norms in _gradient_norms(result, start).items()]
     after = ngettext(
         "Gradient norm by distance, after {n} step", "Gradient norm by distance, after {n} steps", result.done
     ).format(n=result.done)
-    return figures.by_distance(lines, _("Gradient norm by distance, before training") if start else after)
+    return figures.draw_by_distance(lines, _("Gradient norm by distance, before training") if start else after)
 
 
-def _accuracy(result: reach_training.Result) -> figures.Figure:
-    lines = [(kind, figures.kind_names()[kind], each.accuracy) for kind, each in result.reached.items()]
-    return figures.by_step(lines, result.config.steps, 1 / reach_training.LABELS, _("Labels right"))
+def _draw_accuracy_chart(result: reach_training.Result) -> figures.Figure:
+    lines = [(kind, figures.kind_names()[kind], layer_reach.accuracy) for kind, layer_reach in result.reach.items()]
+    return figures.draw_by_step(lines, result.config.steps, 1 / reach_training.LABELS, _("Labels right"))
 
 
 def _verdict(result: reach_training.Result) -> str:
     """Who learned the task, in one sentence; before training, who could."""
     names = figures.kind_names()
     if result.done < reach_training.LAST:
-        blind = [names[k] for k, each in result.reached.items() if each.at_start[0] == 0]
+        blind = [names[k] for k, layer_reach in result.reach.items() if layer_reach.at_start[0] == 0]
         if not blind:
             return _("Before training every layer’s last output depends on the first token, however little.")
         return _("Before training the last output does not depend on the first token at all in: **{names}**.").format(
             names=join_list(blind)
         )
-    learned = [names[k] for k, each in result.reached.items() if each.end_accuracy >= reach_training.LEARNED]
-    failed = [names[k] for k in result.reached if names[k] not in learned]
+    learned = [
+        names[k] for k, layer_reach in result.reach.items() if layer_reach.end_accuracy >= reach_training.LEARNED
+    ]
+    failed = [names[k] for k in result.reach if names[k] not in learned]
     if not learned:
         verdict = _("After {steps} steps at distance {distance} no layer has learned to copy.")
     elif not failed:
@@ -195,9 +201,9 @@ def _verdict(result: reach_training.Result) -> str:
     )
 
 
-def _distance_words(result: reach_training.Result, start: bool) -> str:
+def _distance_caption(result: reach_training.Result, start: bool) -> str:
     """The gradient at the first token, for attention, the LSTM and the convolutions."""
-    norms, config = _norms(result, start), result.config
+    norms, config = _gradient_norms(result, start), result.config
     seen = 1 + config.layers * (config.k - 1)
     if start and seen >= config.n:
         text = _(
@@ -223,7 +229,7 @@ def _distance_words(result: reach_training.Result, start: bool) -> str:
             "attention gives the first token **{share:.3g}** times the average. Training cannot move what the "
             "convolutions do not see."
         )
-    words = text.format(
+    caption = text.format(
         distance=config.n - 1,
         attention=norms["attention"][0],
         lstm=norms["lstm"][0],
@@ -231,15 +237,15 @@ def _distance_words(result: reach_training.Result, start: bool) -> str:
         k=config.k,
         seen=seen,
         n=config.n,
-        share=result.reached["attention"].share_of_first,
+        share=result.reach["attention"].share_of_first,
     )
-    return with_minus(words)
+    return with_minus(caption)
 
 
-def _learning_words(result: reach_training.Result) -> str:
+def _learning_caption(result: reach_training.Result) -> str:
     ends = [
-        _("{name} {accuracy:.0%}").format(name=figures.kind_names()[kind], accuracy=each.end_accuracy)
-        for kind, each in result.reached.items()
+        _("{name} {accuracy:.0%}").format(name=figures.kind_names()[kind], accuracy=layer_reach.end_accuracy)
+        for kind, layer_reach in result.reach.items()
     ]
     last = min(result.done, reach_training.LAST)
     text = ngettext(

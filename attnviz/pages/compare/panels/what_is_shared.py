@@ -15,29 +15,29 @@ from attnviz.pages.compare.panels.cost_table import draw_size_boxes
 BOX = 118  #: pixels of a number box
 
 # computed once for all visitors with the same choices
-computed_parameters = shared(compared_layers.run)
-computed_mixing = shared(position_mixing.run)
-computed_kernel = shared(position_mixing.run_kernel)
+compute_parameters = shared(compared_layers.run)
+compute_mixing = shared(position_mixing.run)
+compute_kernel_errors = shared(position_mixing.run_kernel)
 
 
 def panel() -> None:
-    place = page_parts.main_picture()
+    main_picture = page_parts.main_picture()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        places = widgets.number_box(choices.PLACES, _("places"), step=1, width=BOX)
+        n_positions = widgets.number_box(choices.PLACES, _("places"), step=1, width=BOX)
         with page_parts.more_menu():
             seed = widgets.number_box(choices.INPUT_SEED, _("input’s seed"), step=1)
-    with place, show_problems():
-        _mixing(position_mixing.Config(n=places, input_seed=seed))
+    with main_picture, show_problems():
+        _draw_mixing(position_mixing.Config(n=n_positions, input_seed=seed))
     left, right = st.columns(2, gap="large")
     with left:
-        place = st.container()
+        parameters_slot = st.container()
         with page_parts.paired_columns("parameters"):
             n, d, k, heads = draw_size_boxes(("n", "d", "k", "heads")).values()
         config = layer_costs.Config(n, d, k, heads=heads)
-    with place, show_problems():
-        _parameters(computed_parameters(config))
+    with parameters_slot, show_problems():
+        _draw_parameters(compute_parameters(config))
     with right, show_problems():
-        kernel = _heads()
+        kernel = _draw_heads()
     with show_problems():
         if config.d % config.heads == 0:  # else the sentence above says what is wrong, and the program would fail
             show.program(
@@ -50,7 +50,7 @@ def panel() -> None:
             )
 
 
-def _parameters(result: compared_layers.Result) -> None:
+def _draw_parameters(result: compared_layers.Result) -> None:
     names, config = figures.kind_names(), result.config
     st.subheader(_("Weights are shared between places"), anchor=False)
     st.markdown(_("So the number of parameters does not grow with the sequence, unless …"))
@@ -74,15 +74,18 @@ def _parameters(result: compared_layers.Result) -> None:
     )
 
 
-def _mixing(config: position_mixing.Config) -> None:
+def _draw_mixing(config: position_mixing.Config) -> None:
     st.markdown(_("**How places are mixed** is fixed in a convolution and computed from the input in attention."))
-    n, mixing, names = config.n, computed_mixing(config), figures.kind_names()
-    one, another = [each.first for each in mixing.values()], [each.second for each in mixing.values()]
+    n, mixing, names = config.n, compute_mixing(config), figures.kind_names()
+    first_matrices, second_matrices = (
+        [layer_mixing.first for layer_mixing in mixing.values()],
+        [layer_mixing.second for layer_mixing in mixing.values()],
+    )
     show.figure(
         show.chart_of(
-            figures.matrices,
+            figures.draw_matrices,
             [names[kind] for kind in mixing],
-            [(_("one input"), one), (_("another input"), another)],
+            [(_("one input"), first_matrices), (_("another input"), second_matrices)],
         ),
         name="how-places-mix",
         key="c-mixing",
@@ -90,24 +93,24 @@ def _mixing(config: position_mixing.Config) -> None:
             "layer": [kind for kind in mixing for _cell in range(n * n)],
             "output": [i for _kind in mixing for i in range(n) for _j in range(n)],
             "input": [j for _kind in mixing for _i in range(n) for j in range(n)],
-            "one input": np.concatenate(one, None).tolist(),
-            "another input": np.concatenate(another, None).tolist(),
+            "one input": np.concatenate(first_matrices, None).tolist(),
+            "another input": np.concatenate(second_matrices, None).tolist(),
         },
         sentence=_(
             "How much output i (down) depends on input j (across), random weights. With another input attention’s "
             "matrix changes by **{attention:.0%}**, the LSTM’s by {lstm:.0%}, the convolution’s by **{conv:.0%}**. "
             "Along its diagonals attention’s differs by {uneven:.0%}, the convolution’s by {even:.0%}."
         ).format(
-            attention=mixing["attention"].moved,
-            lstm=mixing["lstm"].moved,
-            conv=mixing["conv"].moved,
-            uneven=mixing["attention"].uneven,
-            even=mixing["conv"].uneven,
+            attention=mixing["attention"].input_change,
+            lstm=mixing["lstm"].input_change,
+            conv=mixing["conv"].input_change,
+            uneven=mixing["attention"].unevenness,
+            even=mixing["conv"].unevenness,
         ),
     )
 
 
-def _heads() -> position_mixing.KernelConfig:
+def _draw_heads() -> position_mixing.KernelConfig:
     st.subheader(_("Where attention blurs, and heads help"), anchor=False)
     st.markdown(
         _(
@@ -116,11 +119,11 @@ def _heads() -> position_mixing.KernelConfig:
             "can, one place each."
         )
     )
-    place = st.container()
+    chart_slot = st.container()
     k = widgets.number_box(choices.KERNEL, _("places k"), step=1, width=BOX)
     config = position_mixing.KernelConfig(k=k)
-    result = computed_kernel(config)
-    with place:
+    result = compute_kernel_errors(config)
+    with chart_slot:
         show.figure(
             show.chart_of(
                 figures.approximation_error,
