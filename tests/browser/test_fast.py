@@ -39,14 +39,14 @@ def line_said(film, step, line):
 def test_a_film_is_stepped_dragged_and_comes_back_by_its_link(opened):
     page = opened("fast", FILM)
     film = tiles.run(tiles.Config())
-    assert stood(page) == film.middle
+    assert stood(page) == film.middle_step
     said = page.locator(".tf-readout").inner_text()
     query = int(re.match(r"Query (\d+): a larger score", said)[1])
     numbers = re.findall(r"−?\d+\.\d\d", said)
-    for shown, wanted in zip(numbers, line_said(film, film.middle, query - 1), strict=True):
+    for shown, wanted in zip(numbers, line_said(film, film.middle_step, query - 1), strict=True):
         assert abs(float(shown.replace("−", "-")) - float(wanted.replace("−", "-"))) < 0.011
     page.get_by_role("button", name="Next tile").click()
-    page.wait_for_url(f"**fast_at={film.middle + 1}*")
+    page.wait_for_url(f"**fast_at={film.middle_step + 1}*")
     answered(page)
     box = page.locator(FILM).bounding_box()
     x, y = box["x"] + 34 + 4, box["y"] + 58 + 4  # the first tile

@@ -17,16 +17,18 @@ def main() -> None:
     parser.add_argument("--longest", type=int, default=(1 << 16) if gpu else (1 << 13), metavar="TOKENS")
     parser.add_argument("--ways", nargs="+", default=measured.WAYS, choices=measured.WAYS)
     parser.add_argument("--to", type=Path, metavar="FOLDER")  # by default where the page looks: the cache folder
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     torch.set_num_threads(1)  # as the server, whose visitors have one each
-    config = measured.Config(longest=asked.longest, dtype=asked.dtype, device=asked.device, ways=tuple(asked.ways))
+    config = measured.Config(
+        longest=arguments.longest, dtype=arguments.dtype, device=arguments.device, ways=tuple(arguments.ways)
+    )
     for result in measured.measure(config):
-        if not result.done:
+        if not result.is_done:
             last = result.timings[-1]
             print(f"{last.way:10} {last.n:8,} tokens {last.seconds:10.4g} s {last.nbytes:14,} B", flush=True)
-    for way, why in result.refused.items():
-        print(f"{way}: {why}")
-    print(measured.store_result(result, asked.to))
+    for way, reason in result.refused.items():
+        print(f"{way}: {reason}")
+    print(measured.store_result(result, arguments.to))
 
 
 if __name__ == "__main__":

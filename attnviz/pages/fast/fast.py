@@ -16,19 +16,19 @@ def page() -> None:
         "measured": (_("Measured"), measured.panel),
         "numerics": (_("Rounding"), numerics.panel),
         "paged": (_("Paged cache"), paged.panel),
-        "traps": (_("Traps"), mistakes),
+        "traps": (_("Traps"), draw_traps),
     }
     page_parts.draw_sections(PAGE, choices.SECTION, panels)
 
 
-def mistakes() -> None:
+def draw_traps() -> None:
     """Section 6: five mistakes with tiles, live in the visitor's sentence."""
-    place = page_parts.main_picture()
-    words, seed = trap_view.ask_sentence(choices.SENTENCE, choices.SEED)
-    trap = trap_view.choose(traps.TILE_TRAPS, choices.TRAP, words, seed, "fast-trap", place)
+    container = page_parts.main_picture()
+    tokens, seed = trap_view.ask_sentence(choices.SENTENCE, choices.SEED)
+    trap = trap_view.choose(traps.TILE_TRAPS, choices.TRAP, tokens, seed, "fast-trap", container)
     trap_view.draw_imports("fast-imports")
     show.program(
-        traps.program(trap, words, seed),
+        traps.program(trap, tokens, seed),
         "fast-traps",
         about=_("Paste this code into a notebook: the loop that the trap runs in, and the largest difference above."),
     )

@@ -33,7 +33,7 @@ COLOURS = {
     "output": SERIES[3],
     "log_sum": MASKED,
 }
-SHARED = THEORY  #: a block that several hold
+SHARED_COLOUR = THEORY  #: a block that several hold
 
 
 def bytes_moved(ways: Sequence[str], parts: Mapping[str, Sequence[int]]) -> Figure:
@@ -59,10 +59,10 @@ def memory_blocks(owner: np.ndarray, holders: np.ndarray, names: Sequence[str], 
     column = {"type": "rect", "x0": here - 0.5, "x1": here + 0.5, "y0": 0, "y1": 1, "yref": "y domain"}
     return chart(
         [
-            _blocks(codes, len(names), ygap=1, customdata=holders.T, hover=hover),
+            _block_cells(codes, len(names), ygap=1, customdata=holders.T, hover=hover),
             *(
                 points([None], [None], name, colour, size=11, symbol="square")
-                for name, colour in [*zip(names, SERIES, strict=False), (_("several"), SHARED)]
+                for name, colour in [*zip(names, SERIES, strict=False), (_("several"), SHARED_COLOUR)]
             ),
         ],
         axis(_("step"), 12, **BARE),
@@ -77,7 +77,7 @@ def block_table(blocks: Mapping[int, Sequence[int]], holders: Sequence[int], nam
     codes = np.full((len(blocks), max(map(len, blocks.values()), default=1)), np.nan)
     for row, (at, mine) in enumerate(blocks.items()):
         codes[row, : len(mine)] = [len(names) if holders[number] > 1 else at for number in mine]
-    inks = [text_on(SHARED if holders[n] > 1 else SERIES[at]) for at, mine in blocks.items() for n in mine]
+    inks = [text_on(SHARED_COLOUR if holders[n] > 1 else SERIES[at]) for at, mine in blocks.items() for n in mine]
     numbers = points(
         [col for mine in blocks.values() for col in range(len(mine))],
         [row for row, mine in enumerate(blocks.values()) for _number in mine],
@@ -87,7 +87,7 @@ def block_table(blocks: Mapping[int, Sequence[int]], holders: Sequence[int], nam
         hover="",
     )
     return chart(
-        [_blocks(codes, len(names), gap=2, hover=""), numbers],
+        [_block_cells(codes, len(names), gap=2, hover=""), numbers],
         axis(_("which block of the request"), 12, dtick=1, **BARE),
         axis(labels={row: names[at] for row, at in enumerate(blocks)}, autorange="reversed", **BARE),
         height=380,
@@ -110,8 +110,8 @@ def tokens_over_steps(lines: Mapping[str, np.ndarray], here: int) -> Figure:
     )
 
 
-def _blocks(codes: np.ndarray, names: int, **look: Any) -> Series:
+def _block_cells(codes: np.ndarray, names: int, **look: Any) -> Series:
     """Cells in one colour for each request, and one for several."""
-    every = [*SERIES[:names], SHARED]
+    every = [*SERIES[:names], SHARED_COLOUR]
     scale = [(edge / len(every), colour) for at, colour in enumerate(every) for edge in (at, at + 1)]
     return cells(codes, scale, -0.5, len(every) - 0.5, hoverongaps=False, **look)

@@ -16,25 +16,25 @@ MOST_RULES = 3
 OFF = "off"
 
 
-def _paint_read(value: Any) -> mask_lab.Painted:
+def _parse_paint(value: Any) -> mask_lab.Painted:
     size = int(value["n"])
     if not 0 < size <= LONGEST:
         raise ValueError(size)
-    return mask_lab.Painted(size, _cells(value["on"], size), _cells(value["off"], size))
+    return mask_lab.Painted(size, _unpack_cells(value["on"], size), _unpack_cells(value["off"], size))
 
 
-def _paint_write(value: mask_lab.Painted) -> dict[str, Any]:
+def _serialise_paint(value: mask_lab.Painted) -> dict[str, Any]:
     """The paint as bits: {"n": words, "on": base64, "off": base64}."""
-    return {"n": value.size, "on": _bits(value.on, value.size), "off": _bits(value.off, value.size)}
+    return {"n": value.size, "on": _pack_cells(value.on, value.size), "off": _pack_cells(value.off, value.size)}
 
 
-def _bits(flats: tuple[int, ...], size: int) -> str:
+def _pack_cells(flats: tuple[int, ...], size: int) -> str:
     grid = np.zeros(size * size, bool)
     grid[list(flats)] = True
     return base64.b64encode(pack_bits(grid)).decode() if flats else ""
 
 
-def _cells(text: str, size: int) -> tuple[int, ...]:
+def _unpack_cells(text: str, size: int) -> tuple[int, ...]:
     cells = unpack_bits(base64.b64decode(text, validate=True), (size, size)) if text else np.zeros(0)
     return tuple(np.flatnonzero(cells).tolist())
 
@@ -44,19 +44,21 @@ SENTENCE = PAGE.sentence("m_text", EXAMPLE, longest=3000, label=N_("Sentence"))
 SEED = PAGE.integer("m_seed", 0, low=0, high=9999, label=N_("Seed"))
 RULES = tuple(
     PAGE.one_of(
-        f"m_rule{place}",
-        tuple(mask_rules.KINDS) if place == 1 else (OFF, *mask_rules.KINDS),
-        "causal" if place == 1 else OFF,
-        label=N_("The mask") if place == 1 else N_("Joined with") if place == 2 else N_("And then with"),
+        f"m_rule{position}",
+        tuple(mask_rules.KINDS) if position == 1 else (OFF, *mask_rules.KINDS),
+        "causal" if position == 1 else OFF,
+        label=N_("The mask") if position == 1 else N_("Joined with") if position == 2 else N_("And then with"),
     )
-    for place in range(1, MOST_RULES + 1)
+    for position in range(1, MOST_RULES + 1)
 )
 #: how the second and the third rule are joined to those before them
-JOINS = {place: PAGE.one_of(f"m_join{place}", ("and", "or"), label=N_("How")) for place in range(2, MOST_RULES + 1)}
+JOINS = {
+    position: PAGE.one_of(f"m_join{position}", ("and", "or"), label=N_("How")) for position in range(2, MOST_RULES + 1)
+}
 
 
-def _of_rule(place: int, kind: str, parameter: mask_rules.RuleParameter) -> Choice[Any]:
-    name = f"m{place}_{kind}_{parameter.name}"
+def _rule_choice(position: int, kind: str, parameter: mask_rules.RuleParameter) -> Choice[Any]:
+    name = f"m{position}_{kind}_{parameter.name}"
     if isinstance(parameter.default, bool):
         return PAGE.flag(name, parameter.default, label=parameter.label)
     if isinstance(parameter.default, int):
@@ -66,18 +68,18 @@ def _of_rule(place: int, kind: str, parameter: mask_rules.RuleParameter) -> Choi
     return PAGE.text(name, parameter.default, longest=1000, label=parameter.label)
 
 
-#: (place, kind, parameter's name) -> its choice
-OF_RULE = {
-    (place, kind.id, parameter.name): _of_rule(place, kind.id, parameter)
-    for place in range(1, MOST_RULES + 1)
+#: (position, kind, parameter's name) -> its choice
+RULE_PARAMETERS = {
+    (position, kind.id, parameter.name): _rule_choice(position, kind.id, parameter)
+    for position in range(1, MOST_RULES + 1)
     for kind in mask_rules.KINDS.values()
     for parameter in kind.parameters
 }
 PAINT = PAGE.on_canvas(
     "m_paint",
     mask_lab.Painted(),
-    _paint_read,
-    _paint_write,
+    _parse_paint,
+    _serialise_paint,
     mask_lab.Painted(4, (1,), (8,)),
     inside="m_paint",
     label=N_("Painted mask"),

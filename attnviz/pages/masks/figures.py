@@ -11,15 +11,15 @@ from attnviz.figures.heatmap import label, matrix
 from attnviz.figures.theme import ALTERNATIVE, MASKED, RAW, SCALED, THEORY, WEIGHTS, Figure
 
 
-def hops(layers: np.ndarray, words: Sequence[str], upto: int) -> Figure:
+def hops(layers: np.ndarray, tokens: Sequence[str], upto: int) -> Figure:
     """Layers until a key has reached a query (T, T), -1 = never; cells that need more than `upto` layers are grey."""
-    shown = np.where((layers >= 0) & (layers <= upto), layers, -1)
+    within_layers = np.where((layers >= 0) & (layers <= upto), layers, -1)
     fig = matrix(
-        shown.astype(float),
-        words,
-        words,
+        within_layers.astype(float),
+        tokens,
+        tokens,
         kind="plain",
-        masked=shown < 0,
+        masked=within_layers < 0,
         numbers=False,
         value_title=_("layers"),
         masked_name=_("not reached"),
@@ -35,15 +35,15 @@ def hops(layers: np.ndarray, words: Sequence[str], upto: int) -> Figure:
         colorbar={"tickformat": "d", "nticks": min(upto + 1, 8), **heat.colorbar.to_plotly_json()},
         hovertemplate="%{y} ← %{x}<br>" + _("after {n} layers").format(n="%{z}") + "<extra></extra>",
     )
-    if len(words) <= 20:
+    if len(tokens) <= 20:
         heat.update(texttemplate="%{z:d}", showscale=False)
         return fig
-    step = -(-len(words) // 18)
-    thinned = {"tickvals": [*range(0, len(words), step)], "ticktext": [label(word) for word in words[::step]]}
+    step = -(-len(tokens) // 18)
+    thinned = {"tickvals": [*range(0, len(tokens), step)], "ticktext": [label(token) for token in tokens[::step]]}
     return fig.update_layout(xaxis=thinned, yaxis=thinned)
 
 
-def reach(counts: np.ndarray, words: int, upto: int) -> Figure:
+def reach(counts: np.ndarray, n_tokens: int, upto: int) -> Figure:
     """How many words have reached the last word after 0, 1, 2... layers, and the mean over all words.
 
     `counts` (layers + 1, T); the layer `upto` is marked.
@@ -55,18 +55,18 @@ def reach(counts: np.ndarray, words: int, upto: int) -> Figure:
             line(x, counts.mean(1), _("mean over all words"), RAW, dots=True),
         ],
         axis(_("layers"), dtick=1, zeroline=False),
-        axis(_("words that reach it"), range=[0, words * 1.08 + 0.2], zeroline=False),
+        axis(_("words that reach it"), range=[0, n_tokens * 1.08 + 0.2], zeroline=False),
         height=430,
-        marks=[mark_x(upto, width=1.5), mark_y(words)],
+        marks=[mark_x(upto, width=1.5), mark_y(n_tokens)],
         hovermode="x unified",
     )
 
 
-def far(density: np.ndarray, length: int) -> Figure:
+def density_map(density: np.ndarray, length: int) -> Figure:
     """A mask over `length` words in tiles: the share of each tile's pairs that is kept, 0 to 1."""
     grey = [(0, MASKED), (1, MASKED)]
     shares = {np.sqrt(share): f"{share:.0%}" for share in (0.01, 0.1, 0.25, 0.5, 1)}
-    kept = cells(
+    density_cells = cells(
         np.sqrt(np.where(density > 0, density, np.nan)),
         WEIGHTS,
         0,
@@ -77,10 +77,10 @@ def far(density: np.ndarray, length: int) -> Figure:
         hover=_("{share} of this tile's pairs are kept").format(share="<b>%{customdata:.2%}</b>"),
     )
     tiles = len(density)
-    named = {place - 0.5: f"{int(place * length / tiles):,}" for place in np.linspace(0, tiles, 5)}
+    named = {tile - 0.5: f"{int(tile * length / tiles):,}" for tile in np.linspace(0, tiles, 5)}
     square = axis(labels=named, constrain="domain", **BARE)
     return chart(
-        [cells(np.where(density > 0, np.nan, 1.0), grey, 0, 1, opacity=0.3, hover=""), kept],
+        [cells(np.where(density > 0, np.nan, 1.0), grey, 0, 1, opacity=0.3, hover=""), density_cells],
         square | axis(_("key position"), side="top"),
         square | axis(_("query position"), autorange="reversed", scaleanchor="x"),
         height=460,
@@ -110,7 +110,7 @@ def losses(
     )
 
 
-def places(weights: np.ndarray) -> Figure:
+def position_weights(weights: np.ndarray) -> Figure:
     """Mean weights (T, T) between places 1 to T of a line."""
     names = [label(str(n + 1)) for n in range(len(weights))]
     return matrix(weights, names, names, masked=weights == 0, numbers=False, row_title=_("place"), height=340)

@@ -17,18 +17,18 @@ from attnviz.pages.masks.panels import views, workbench
 
 
 @fragment
-def lab(words: tuple[str, ...], seed: int) -> None:
+def draw_lab(tokens: tuple[str, ...], seed: int) -> None:
     """Draw everything below the sentence; painting a cell reruns only this fragment."""
     with show_problems():
-        place = page_parts.main_picture()
-        config = mask_lab.Config(words, seed, workbench.strip(), link_state.value(choices.PAINT))
-        with place, st.container(key="canvas-of-mask"):
+        container = page_parts.main_picture()
+        config = mask_lab.Config(tokens, seed, workbench.draw_rules(), link_state.value(choices.PAINT))
+        with container, st.container(key="canvas-of-mask"):
             result = workbench.show_grid(config)
         panels: dict[str, tuple[str, Callable[[], None]]] = {
             "layers": (_("After n layers"), lambda: views.layers_panel(result)),
             "far": (_("At 4,096 words"), lambda: views.far_panel(config)),
-            "traps": (_("Traps"), lambda: views.traps_panel(words, seed)),
-            "training": (_("Training"), lambda: views.training_panel(words, seed)),
+            "traps": (_("Traps"), lambda: views.traps_panel(tokens, seed)),
+            "training": (_("Training"), lambda: views.training_panel(tokens, seed)),
         }
         titles = {name: title for name, (title, _panel) in panels.items()}
         with st.container(key="section-begins"), show_problems():
@@ -36,10 +36,10 @@ def lab(words: tuple[str, ...], seed: int) -> None:
         box = None if presenting.is_presenting() else show.program_box("masks")
         if box is not None:
             with box, show_problems():
-                code(config, len(result.empty))
+                draw_program(config, len(result.empty))
 
 
-def code(config: mask_lab.Config, empty: int) -> None:
+def draw_program(config: mask_lab.Config, empty: int) -> None:
     """Draw one of four programs: three print the weights shown above, that of transformers where a model looks.
 
     `empty` rows of the mask have nothing left to look at.
@@ -60,13 +60,13 @@ def code(config: mask_lab.Config, empty: int) -> None:
     if program.code is None:
         return
     if way == "transformers":
-        st.caption(_where_it_looks(empty))
+        st.caption(_describe_transformers_output(empty))
     else:
         st.caption(_("Paste this code into a notebook: it prints the weights under the mask, to the last digit."))
     st.code(program.code, language="python", height=460 if program.code.count("\n") > 24 else "content")
 
 
-def _where_it_looks(empty: int) -> str:
+def _describe_transformers_output(empty: int) -> str:
     """What the transformers program prints, `empty` rows having nothing left to look at."""
     if not empty:
         return _(
@@ -87,9 +87,9 @@ def page() -> None:
     """Draw the page."""
     page_parts.draw_heading(PAGE)
     with show_problems():
-        words, seed = trap_view.ask_sentence(choices.SENTENCE, choices.SEED)
-        word_vectors.refuse_none_and_too_many(words)
-        lab(words, seed)
+        tokens, seed = trap_view.ask_sentence(choices.SENTENCE, choices.SEED)
+        word_vectors.refuse_none_and_too_many(tokens)
+        draw_lab(tokens, seed)
 
 
 if __name__ == "__main__":  # Streamlit runs this file

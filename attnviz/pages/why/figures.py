@@ -149,7 +149,7 @@ def _note_largest(heads: np.ndarray, mlps: np.ndarray) -> list[dict[str, Any]]:
 def lens_curves(
     ranks: np.ndarray, shares: np.ndarray, names: Sequence[str], likeliest: Sequence[str], below: int, *, title: str
 ) -> Figure:
-    """The place of each token asked about among all tokens, were the input of a layer the end; 1 at the right.
+    """Logit lens: rank of each target token at the input of each layer; rank 1 at the right.
 
     `ranks` and `shares`, its probability there, are (layers + 1, tokens); `likeliest` is the token of place 1;
     `below` rows stand under the layers in the picture beside it.
@@ -194,7 +194,7 @@ def lens_curves(
 
 
 def source_bars(tokens: Sequence[str], values: np.ndarray, unit: str) -> Figure:
-    """What a head read from each token, in the order of the sentence: a bar each, to the right what it adds."""
+    """Bars of what one head adds from each source token, in sentence order."""
     rows, high = list(range(len(tokens))), int(np.clip(80 + 22 * len(tokens), 160, 460))
     named = dict(enumerate(labels(tokens, (high - 80) // 15, 18)))
     token_texts, hover = list(map(as_typed, tokens)), "%{hovertext}: %{x:+.3f}"
@@ -274,13 +274,13 @@ def _read_line(x: list[float], y: list[float], weight: float) -> Series:
 
 
 def _count_left_neighbours(nodes: Sequence[Node]) -> list[int]:
-    """How many parts of the same layer and token each part stands to the right of."""
+    """For each node, the number of earlier nodes at the same layer and token."""
     positions = [(node.position, node.layer) for node in nodes]
     return [positions[:n].count(position) for n, position in enumerate(positions)]
 
 
 def faithfulness_curve(sizes: Sequence[int], faithfulness: Sequence[float], chosen: int) -> Figure:
-    """The share of the lead that the first parts keep, over how many they are."""
+    """Faithfulness over circuit size."""
     x, hover = list(sizes[: len(faithfulness)]), _("{n} parts keep {share}").format(n="%{customdata}", share="%{y:.0%}")
     named = {n + 1: str(n) for n in (0, 1, 2, 5, 10, 20, 50, 100, 200, 500) if n <= sizes[-1]}
     reach = [-0.05, float(np.log10(sizes[-1] + 1)) + 0.05]

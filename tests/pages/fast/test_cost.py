@@ -10,25 +10,29 @@ from tests.pages.conftest import charts, read, sound
 def test_bytes_of_four_heads_counted_by_hand():
     result = cost.run(cost.Config(tokens=100, heads=4, kv_heads=2, d_head=8, fast_kib=4, dtype="float32"))
     # 16 rows: 16 * 8 queries, 16 keys and values, and per row 16 scores, 8 outputs, 2 numbers, at 4 bytes each
-    assert (result.block, result.at_work) == (16, 4 * (16 * 8 + 16 * 16 + 16 * 26))
-    assert result.whole.moved.total == 4 * (2 * 4 * 100 * 8 + 2 * 2 * 100 * 8 + 4 * 4 * 100 * 100)
-    assert result.tiles.moved.total == 4 * (2 * 4 * 100 * 8 + 2 * 4 * 7 * 100 * 8 + 4 * 100)
-    assert result.whole.flops == result.tiles.flops == 4 * 4 * 100 * 100 * 8
+    assert (result.block, result.tile_bytes) == (16, 4 * (16 * 8 + 16 * 16 + 16 * 26))
+    assert result.whole_matrix.bytes_moved.total == 4 * (2 * 4 * 100 * 8 + 2 * 2 * 100 * 8 + 4 * 4 * 100 * 100)
+    assert result.tiles.bytes_moved.total == 4 * (2 * 4 * 100 * 8 + 2 * 4 * 7 * 100 * 8 + 4 * 100)
+    assert result.whole_matrix.flops == result.tiles.flops == 4 * 4 * 100 * 100 * 8
 
 
 def test_what_is_held_grows_with_the_square_whole_and_in_proportion_in_tiles():
     result = cost.run(cost.Config())
-    assert result.scores[-1] == 32 * 4**20 * 2
-    assert [b / a for a, b in zip(result.scores, result.scores[1:], strict=False)] == [4.0] * (len(cost.LENGTHS) - 1)
-    assert [b / a for a, b in zip(result.held, result.held[1:], strict=False)] == [2.0] * (len(cost.LENGTHS) - 1)
+    assert result.score_bytes[-1] == 32 * 4**20 * 2
+    assert [b / a for a, b in zip(result.score_bytes, result.score_bytes[1:], strict=False)] == [4.0] * (
+        len(cost.LENGTHS) - 1
+    )
+    assert [b / a for a, b in zip(result.qkv_output_bytes, result.qkv_output_bytes[1:], strict=False)] == [2.0] * (
+        len(cost.LENGTHS) - 1
+    )
 
 
 def test_a_step_is_bound_by_what_takes_longer():
     way = cost.WayCost(traffic.BytesMoved(0, 0, 0, 10, 0, 0, 0), 300)
     assert way.intensity == 30
-    slow = way.at_best(Machine(peak=10, bandwidth=1000, memory=1))
+    slow = way.roofline_step(Machine(peak=10, bandwidth=1000, memory=1))
     assert (slow.seconds, slow.bound) == (30.0, "compute")
-    starved = way.at_best(Machine(peak=1000, bandwidth=10, memory=1))
+    starved = way.roofline_step(Machine(peak=1000, bandwidth=10, memory=1))
     assert (starved.seconds, starved.bound) == (1.0, "memory")
 
 
@@ -36,12 +40,12 @@ def test_the_section_says_what_both_ways_move_and_what_a_gpu_needs(visit):
     page = sound(visit("fast", fast_section="cost"))
     result = cost.run(cost.Config())
     bars = charts(page)[0]["data"]
-    assert sum(bar["x"][0] for bar in bars) == result.whole.moved.total
-    assert sum(bar["x"][1] for bar in bars) == result.tiles.moved.total
-    assert f"with fewer than **{result.crossing}** rows" in read(page)
+    assert sum(bar["x"][0] for bar in bars) == result.whole_matrix.bytes_moved.total
+    assert sum(bar["x"][1] for bar in bars) == result.tiles.bytes_moved.total
+    assert f"with fewer than **{result.break_even_rows}** rows" in read(page)
     gpu = gpus()["a100-80gb"]
     assert gpu.source.split()[0] in read(page)
-    times = result.whole.at_best(gpu.machine).seconds / result.tiles.at_best(gpu.machine).seconds
+    times = result.whole_matrix.roofline_step(gpu.machine).seconds / result.tiles.roofline_step(gpu.machine).seconds
     assert f"{times:.1f} times as fast" in read(page)
     roof = charts(page)[-1]["data"]
-    assert [trace["x"] for trace in roof[1:]] == [[result.whole.intensity], [result.tiles.intensity]]
+    assert [trace["x"] for trace in roof[1:]] == [[result.whole_matrix.intensity], [result.tiles.intensity]]

@@ -33,11 +33,11 @@ def test_every_way_is_there_or_refused_and_all_agree_with_64_bits(results):
 
 def test_what_is_shipped_is_whole_and_says_where_it_was_taken():
     (path,) = measured.shipped_results()
-    result = measured._read(path)
-    assert result.done
+    result = measured._read_result(path)
+    assert result.is_done
     assert path.stem == measured.file_name(result)
-    assert result.of("naive")[4096].nbytes >= 2 * 8 * 4096**2 * 4
-    assert result.of("flash")[4096].nbytes < 2**24
+    assert result.timings_of("naive")[4096].nbytes >= 2 * 8 * 4096**2 * 4
+    assert result.timings_of("flash")[4096].nbytes < 2**24
 
 
 def test_on_a_gpu_time_waits_for_it_and_memory_is_what_its_allocator_says(monkeypatch):
@@ -74,7 +74,7 @@ def test_a_visitor_at_home_measures_and_the_page_chooses_between_machines(visit,
     assert not page.error
     (path,) = own_folder.glob("fast-*.json")
     monkeypatch.undo()
-    own = measured._read(path)
-    assert own.done
+    own = measured._read_result(path)
+    assert own.is_done
     assert own.machine == measured.this_machine()
     assert f"{own.machine.processor}, {own.day}" in page.selectbox(key="fast_machine").options

@@ -33,12 +33,12 @@ def test_each_request_finds_its_own_tokens_and_no_place_holds_two(config):
                 assert memory.setdefault(cell, token(result, at, place)) == token(result, at, place)
         assert result.written[step] == len(memory)
         held = {number for blocks in tables.values() for number in blocks}
-        assert result.held[step] == len(held) * config.block  # a block of one token loses nothing
+        assert result.block_capacity[step] == len(held) * config.block  # a block of one token loses nothing
         for number in range(result.owner.shape[1]):
             holding = [at for at, blocks in tables.items() if number in blocks]
             assert result.holders[step, number] == len(holding)
             assert result.owner[step, number] == min(holding, default=-1)
-    assert result.apart <= 1e-6
+    assert result.max_difference <= 1e-6
 
 
 def test_two_answers_to_one_question_share_until_one_of_them_writes():
@@ -56,7 +56,7 @@ def test_the_section_opens_where_most_is_reserved(visit):
     step = int(result.reserved.argmax())
     assert page.slider(key="fast_step").value == step
     assert f"reserves **{result.reserved[step]}** tokens for {result.used[step]}" in read(page)
-    assert f"Blocks hold **{result.held[step]}** for {result.written[step]}" in read(page)
+    assert f"Blocks hold **{result.block_capacity[step]}** for {result.written[step]}" in read(page)
     memory, table, lost = charts(page)
     assert [trace.get("name") for trace in memory["data"][1:]] == [f"request {n}" for n in range(1, 7)] + ["several"]
     assert len(lost["data"]) == 4

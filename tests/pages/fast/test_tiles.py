@@ -42,9 +42,9 @@ def test_each_row_keeps_the_largest_score_and_the_sum_of_what_it_has_seen(config
         end = (col + 1) * config.block_k
         for line in range(row * config.block_q, min((row + 1) * config.block_q, config.tokens)):
             seen = scores[line, :end]
-            assert film.kept[0, col, line] == pytest.approx(seen.max(), abs=1e-5)
+            assert film.line_stats[0, col, line] == pytest.approx(seen.max(), abs=1e-5)
             total = np.exp(seen - seen.max()).sum() if np.isfinite(seen.max()) else 0.0
-            assert film.kept[1, col, line] == pytest.approx(total, rel=1e-5)
+            assert film.line_stats[1, col, line] == pytest.approx(total, rel=1e-5)
     wanted = {
         (row // config.block_q, col // config.block_k) for row, col in zip(*np.nonzero(allowed(config)), strict=True)
     }
@@ -60,8 +60,8 @@ def test_the_backward_film_ends_at_torchs_gradients(config):
     film = tiles.run(config)
     shown = np.where(allowed(config), scaled.grad.numpy(), np.nan)
     np.testing.assert_allclose(film.cells, shown, atol=1e-5)
-    np.testing.assert_allclose(film.kept[0, -1], v.grad.norm(dim=-1), rtol=1e-4)
-    np.testing.assert_allclose(film.kept[1, -1], k.grad.norm(dim=-1), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(film.line_stats[0, -1], v.grad.norm(dim=-1), rtol=1e-4)
+    np.testing.assert_allclose(film.line_stats[1, -1], k.grad.norm(dim=-1), rtol=1e-4, atol=1e-6)
     assert film.difference < 1e-5
     columns = [tuple(tile)[::-1] for tile in film.tiles]
     assert columns == sorted(columns), "key by key"
@@ -99,7 +99,7 @@ def test_bytes_are_those_of_a_memory_that_counts_every_load(backward):
             written += 2 * tall("K", col) * d * (nxt[1] != col)
         elif nxt[0] != row:
             written += tall("Q", row) * (d + 1)
-        assert film.moved[at].tolist() == [4 * read, 4 * written]
+        assert film.bytes_moved[at].tolist() == [4 * read, 4 * written]
     queries, keys = config.blocks
     hand = (
         4 * keys * d + 3 * queries * d + 2 * queries * keys + 2 * queries
@@ -113,11 +113,11 @@ def test_the_page_opens_on_a_tile_that_brings_a_larger_score(visit):
     page = sound(visit("fast"))
     film = tiles.run(tiles.Config())
     played, payload = drawn(page, "tile_film")
-    assert (played["at"], played["address"]) == (film.middle, "")
+    assert (played["at"], played["address"]) == (film.middle_step, "")
     assert played["tiles"] == film.tiles.tolist()
     codes = np.frombuffer(payload[: 96 * 96], np.uint8).reshape(96, 96)
     assert ((codes == 255) == ~masks.causal(96, 96).numpy()).all()
     kept = np.frombuffer(payload[96 * 96 :], "<f4").reshape(2, 6, 96)
-    np.testing.assert_array_equal(kept, film.kept)
+    np.testing.assert_array_equal(kept, film.line_stats)
     assert f"difference of the output is {film.difference:.1e} of the largest value" in read(page)
     assert "would take **36 KiB**" in read(page)

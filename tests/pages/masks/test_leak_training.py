@@ -8,9 +8,9 @@ WORDS = ("the", "cat", "sat", "on", "the", "mat")
 
 def test_one_causal_pass_has_the_losses_of_all_its_examples_taken_one_by_one():
     found = examples(WORDS, seed=2)
-    np.testing.assert_allclose(found.together, found.apart, atol=1e-5)
-    assert found.read[2] == ("the", "cat", "sat")
-    assert found.following[2] == "on"
+    np.testing.assert_allclose(found.one_pass_losses, found.separate_losses, atol=1e-5)
+    assert found.prefixes[2] == ("the", "cat", "sat")
+    assert found.next_words[2] == "on"
     assert found.pairs_apart == 1 + 4 + 9 + 16 + 25
     assert found.pairs_together == 5 * 5  # five words are read: nothing follows the sixth
 
@@ -18,8 +18,8 @@ def test_one_causal_pass_has_the_losses_of_all_its_examples_taken_one_by_one():
 def test_off_by_one_brings_the_loss_to_zero_and_fails_where_the_next_word_is_not_there():
     results = list(train(Config(WORDS, steps=150)))
     last = results[-1]
-    assert last.done
-    assert not results[0].done
+    assert last.is_done
+    assert not results[0].is_done
     assert last.guess == pytest.approx(np.log(5))
     assert last.leaking[-1] < 0.05
     assert last.honest[-1] > 0.9 * last.guess

@@ -4,8 +4,8 @@ import torch
 
 from attnviz.base.word_boundaries import split
 from attnviz.pages.masks.maths import mask_lab
-from attnviz.pages.masks.maths.mask_lab import Config, painted
-from attnviz.pages.masks.maths.mask_rules import KINDS, Rule, combined
+from attnviz.pages.masks.maths.mask_lab import Config, find_paint
+from attnviz.pages.masks.maths.mask_rules import KINDS, Rule, combine_rules
 
 WORDS = split("the cat sat on the mat because it was tired")
 
@@ -14,7 +14,7 @@ def test_painted_cells_lie_on_top_of_the_rules_and_a_row_with_nothing_left_is_ze
     plain = mask_lab.run(Config(WORDS))
     wanted = plain.mask.copy()
     wanted[0, 0], wanted[0, 9], wanted[5, :] = False, True, False
-    paint = painted(plain.rules_alone, wanted)
+    paint = find_paint(plain.rules_alone, wanted)
     result = mask_lab.run(Config(WORDS, paint=paint))
     assert (result.mask == wanted).all()
     assert len(paint) == 2 + 6
@@ -26,7 +26,7 @@ def test_painted_cells_lie_on_top_of_the_rules_and_a_row_with_nothing_left_is_ze
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_hops_are_the_smallest_power_of_mask_and_residual_that_reaches(kind):
-    mask = combined((Rule.of(kind),), 20)
+    mask = combine_rules((Rule.of(kind),), 20)
     hops = mask_lab.hops(mask)
     step = (mask | torch.eye(20, dtype=torch.bool)).double()
     for layers in range(5):

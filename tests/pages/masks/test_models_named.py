@@ -4,7 +4,7 @@ import pytest
 import torch
 import transformers
 
-from attnviz.pages.masks.maths.mask_rules import KINDS, Rule, combined
+from attnviz.pages.masks.maths.mask_rules import KINDS, Rule, combine_rules
 
 T = 8
 SMALL = {"vocab_size": 16, "hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
@@ -36,4 +36,4 @@ def named(kind):
 def test_the_models_named_mask_so_in_every_layer(kind, names):
     assert named(kind) == names
     for name in names:
-        assert all(torch.equal(layer, combined((Rule.of(kind),), T)) for layer in looks(name))
+        assert all(torch.equal(layer, combine_rules((Rule.of(kind),), T)) for layer in looks(name))

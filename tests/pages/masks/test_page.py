@@ -13,7 +13,7 @@ from attnviz.canvas.shared import packing
 from attnviz.pages.masks.choices import PAINT
 from attnviz.pages.masks.maths import traps
 from attnviz.pages.masks.maths.mask_lab import Painted
-from attnviz.pages.masks.maths.mask_rules import Rule, combined
+from attnviz.pages.masks.maths.mask_rules import Rule, combine_rules
 from tests.canvas.browser_codes import decode16
 from tests.pages.conftest import said, sound, with_code
 from tests.pages.masks.test_mask_programs import executed
@@ -73,15 +73,15 @@ def test_random_cells_of_the_weights_are_recomputed_by_hand(visit):
 def test_rules_are_joined_by_and_and_or(visit):
     app = visit("masks", m_rule1="window", m1_window_window="3", m_rule2="documents", m_rule3="blocks", m_join3="or")
     rules = (Rule.of("window", window=3), Rule.of("documents"), Rule.of("blocks", "or"))
-    assert (grid(app) == combined(rules, len(WORDS)).numpy()).all()
+    assert (grid(app) == combine_rules(rules, len(WORDS)).numpy()).all()
     app.selectbox(key="m_rule2").select("off").run()
-    assert (grid(app) == combined(rules[:1], len(WORDS)).numpy()).all()
+    assert (grid(app) == combine_rules(rules[:1], len(WORDS)).numpy()).all()
 
 
 def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
     paint = Painted(10, on=(9,), off=(0, 33))
     app = visit("masks", m_paint=link_reading.pack(PAINT.write(paint)))
-    expected = combined((Rule.of("causal"),), 10).numpy()
+    expected = combine_rules((Rule.of("causal"),), 10).numpy()
     expected[0, 9], expected[0, 0], expected[3, 3] = True, False, False
     assert (grid(app) == expected).all()
     assert "3 cells are painted" in said(app)

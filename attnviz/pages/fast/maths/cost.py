@@ -39,39 +39,39 @@ class Config:
 class WayCost:
     """One forward pass of all heads of a layer."""
 
-    moved: BytesMoved
+    bytes_moved: BytesMoved
     flops: int
 
     @property
     def intensity(self) -> float:
         """FLOPs for each byte that is moved."""
-        return self.flops / self.moved.total
+        return self.flops / self.bytes_moved.total
 
-    def at_best(self, machine: Machine) -> DecodingStep:
+    def roofline_step(self, machine: Machine) -> DecodingStep:
         """The shortest possible time: the slower of computing and moving."""
-        return DecodingStep(self.flops / machine.peak, self.moved.total / machine.bandwidth)
+        return DecodingStep(self.flops / machine.peak, self.bytes_moved.total / machine.bandwidth)
 
 
 @dataclass(frozen=True)
 class Result:
     config: Config
     block: int  #: rows of a tile, as many as fit
-    at_work: int  #: bytes of the fast memory that such a tile takes
-    whole: WayCost
+    tile_bytes: int  #: bytes of the fast memory that such a tile takes
+    whole_matrix: WayCost
     tiles: WayCost
-    crossing: int | None  #: the fewest rows of a tile with which tiles move less
-    by_block: tuple[int, ...]  #: bytes that tiles of BLOCKS rows move
-    scores: tuple[int, ...]  #: bytes of one matrix of scores of all heads, at each of LENGTHS
-    held: tuple[int, ...]  #: bytes of q, k, v and output there, which both ways hold
+    break_even_rows: int | None  #: the fewest rows of a tile with which tiles move less
+    bytes_by_block: tuple[int, ...]  #: bytes that tiles of BLOCKS rows move
+    score_bytes: tuple[int, ...]  #: bytes of one matrix of scores of all heads, at each of LENGTHS
+    qkv_output_bytes: tuple[int, ...]  #: bytes of q, k, v and output there, which both ways hold
 
 
 def run(config: Config) -> Result:
     """All of it by formula; nothing is run."""
     layout, n, dtype = config.layout, config.tokens, config.dtype
-    fits = traffic.largest_tile_rows(layout, config.fast_kib * KIB, dtype)
-    block = min(fits, -(-n // KEYS) * KEYS)
+    largest_block = traffic.largest_tile_rows(layout, config.fast_kib * KIB, dtype)
+    block = min(largest_block, -(-n // KEYS) * KEYS)
 
-    def tiled(rows: int) -> BytesMoved:
+    def count_tiled_bytes(rows: int) -> BytesMoved:
         return traffic.bytes_in_tiles(layout, n, rows, config.causal, dtype)
 
     return Result(
@@ -79,18 +79,20 @@ def run(config: Config) -> Result:
         block,
         traffic.fast_memory_bytes(layout, block, dtype=dtype),
         WayCost(traffic.bytes_of_whole_matrix(layout, n, dtype), count_flops(layout, 0, n * n).total),
-        WayCost(tiled(block), count_flops(layout, 0, traffic.pairs_in_tiles(n, block, config.causal)).total),
+        WayCost(
+            count_tiled_bytes(block), count_flops(layout, 0, traffic.pairs_in_tiles(n, block, config.causal)).total
+        ),
         traffic.break_even_rows(layout, n, config.causal, dtype),
-        tuple(tiled(rows).total for rows in BLOCKS),
-        tuple(stored_bytes(count_activations(layout, each).scores, dtype) for each in LENGTHS),
-        tuple(stored_bytes(_held(layout, each), dtype) for each in LENGTHS),
+        tuple(count_tiled_bytes(rows).total for rows in BLOCKS),
+        tuple(stored_bytes(count_activations(layout, length).scores, dtype) for length in LENGTHS),
+        tuple(stored_bytes(_count_qkv_output(layout, length), dtype) for length in LENGTHS),
     )
 
 
-def _held(layout: HeadLayout, tokens: int) -> int:
+def _count_qkv_output(layout: HeadLayout, tokens: int) -> int:
     """Numbers of q, k, v and the output of the heads."""
-    made = count_activations(layout, tokens, kernel="fused")
-    return made.total - made.projected
+    activations = count_activations(layout, tokens, kernel="fused")
+    return activations.total - activations.projected
 
 
 def program(config: Config) -> str:

@@ -91,54 +91,54 @@ class Result:
     share: float  #: of the work that is done
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         return self.share == 1
 
-    def of(self, way: str) -> dict[int, WayTiming]:
+    def timings_of(self, way: str) -> dict[int, WayTiming]:
         """By length, shortest first."""
         return {row.n: row for row in sorted(self.timings, key=lambda row: row.n) if row.way == way}
 
     @property
     def ways(self) -> tuple[str, ...]:
-        return tuple(way for way in WAYS if self.of(way))
+        return tuple(way for way in WAYS if self.timings_of(way))
 
-    def shared(self, one: str, other: str) -> int | None:
+    def longest_common_length(self, first_way: str, second_way: str) -> int | None:
         """The longest sequence at which both were measured."""
-        return max(self.of(one).keys() & self.of(other).keys(), default=None)
+        return max(self.timings_of(first_way).keys() & self.timings_of(second_way).keys(), default=None)
 
 
 def measure(config: Config) -> Iterator[Result]:
     """Shortest sequences first, each way at each length; yields what is known so far."""
     machine, day = this_machine(config.dtype, config.device), datetime.now(UTC).date().isoformat()
-    refused, apart = _tried(config)
+    refused, apart = _check_ways(config)
     room = (MOST_BYTES / stored_bytes(2 * config.heads, config.dtype)) ** 0.5  # tokens whose two matrices are held
-    left = [n for n in config.lengths if n <= room or apart.keys() - set(SQUARES)]
+    lengths = [n for n in config.lengths if n <= room or apart.keys() - set(SQUARES)]
     timings: list[WayTiming] = []
     slow: set[str] = set()
-    for at, n in enumerate(left):
-        given = _drawn(config, n)
+    for at, n in enumerate(lengths):
+        qkv = _random_qkv(config, n)
         for way in [way for way in apart if way not in slow and (n <= room or way not in SQUARES)]:
             with torch.inference_mode():
-                timings.append(time_call(way, n, partial(KERNELS[way], *given), config.rounds, config.device))
+                timings.append(time_call(way, n, partial(KERNELS[way], *qkv), config.rounds, config.device))
             if timings[-1].seconds * 4 > SLOWEST:  # twice as many tokens take four times as long
                 slow.add(way)
-            yield Result(config, machine, day, tuple(timings), refused, apart, (4**at - 1) / 4 ** len(left))
+            yield Result(config, machine, day, tuple(timings), refused, apart, (4**at - 1) / 4 ** len(lengths))
     yield Result(config, machine, day, tuple(timings), refused, apart, 1)
 
 
-def _drawn(config: Config, n: int) -> tuple[Tensor, ...]:
+def _random_qkv(config: Config, n: int) -> tuple[Tensor, ...]:
     """q, k and v (1, H, n, D), at random."""
-    made = torch.Generator().manual_seed(config.seed)
+    generator = torch.Generator().manual_seed(config.seed)
     shape = (1, config.heads, n, config.d_head)
-    place: dict[str, Any] = {"device": config.device, "dtype": getattr(torch, config.dtype)}
-    return tuple(torch.randn(shape, generator=made).to(**place) for _ in range(3))
+    target: dict[str, Any] = {"device": config.device, "dtype": getattr(torch, config.dtype)}
+    return tuple(torch.randn(shape, generator=generator).to(**target) for _ in range(3))
 
 
-def _tried(config: Config) -> tuple[dict[str, str], dict[str, float]]:
+def _check_ways(config: Config) -> tuple[dict[str, str], dict[str, float]]:
     """What is said by the ways that do not answer here, and how far each of the others is from float64."""
     refused: dict[str, str] = {}
     apart: dict[str, float] = {}
-    q, k, v = _drawn(config, CHECKED)
+    q, k, v = _random_qkv(config, CHECKED)
     exact = attend(q.double(), k.double(), v.double()).output
     for way in config.ways:
         try:
@@ -152,20 +152,20 @@ def _tried(config: Config) -> tuple[dict[str, str], dict[str, float]]:
 
 # Files, each named with its machine.
 FORMAT = 1
-GIVEN = "given-"  #: before the name of a file that came with the app
+SHIPPED_PREFIX = "given-"  #: before the name of a file that came with the app
 
 
 def file_name(result: Result) -> str:
     """fast-amd-epyc-cpu: letters, digits and hyphens."""
-    told = f"{result.machine.processor}-{result.machine.device}".lower()
-    return "fast-" + "-".join("".join(c if c.isalnum() else " " for c in told).split())
+    hardware = f"{result.machine.processor}-{result.machine.device}".lower()
+    return "fast-" + "-".join("".join(c if c.isalnum() else " " for c in hardware).split())
 
 
 def store_result(result: Result, folder: Path | None = None) -> Path:
     """Write a result into `folder`, by default the cache folder's."""
-    held = json.dumps({"format": FORMAT, "result": asdict(result)}) + "\n"
+    content = json.dumps({"format": FORMAT, "result": asdict(result)}) + "\n"
     return prepared_files.write_cache_file(
-        (folder or own_results_folder()) / f"{file_name(result)}.json", held.encode()
+        (folder or own_results_folder()) / f"{file_name(result)}.json", content.encode()
     )
 
 
@@ -177,8 +177,8 @@ def own_results_folder() -> Path:
 def stored_results() -> dict[str, Result]:
     """What was measured, by the name of its file: on this machine first, then what came with the app."""
     mine = {path.stem: path for path in sorted(own_results_folder().glob("fast-*.json"))}
-    paths = mine | {GIVEN + path.stem: path for path in shipped_results()}
-    read = {name: _read(path) for name, path in paths.items()}
+    paths = mine | {SHIPPED_PREFIX + path.stem: path for path in shipped_results()}
+    read = {name: _read_result(path) for name, path in paths.items()}
     return {name: result for name, result in read.items() if result is not None}
 
 
@@ -187,16 +187,16 @@ def shipped_results() -> tuple[Path, ...]:
     return tuple(sorted(SHIPPED.glob("fast-*.json")))
 
 
-def _read(path: Path) -> Result | None:
+def _read_result(path: Path) -> Result | None:
     """A measurement; None where its file is damaged or of another format."""
     try:
-        held = json.loads(path.read_text("utf-8"))
-        if held["format"] != FORMAT:
+        content = json.loads(path.read_text("utf-8"))
+        if content["format"] != FORMAT:
             return None
-        told = held["result"]
-        config = Config(**told["config"] | {"ways": tuple(told["config"]["ways"])})
-        timings = tuple(WayTiming(**row) for row in told["timings"])
-        return Result(**told | {"config": config, "machine": MeasuredOn(**told["machine"]), "timings": timings})
+        record = content["result"]
+        config = Config(**record["config"] | {"ways": tuple(record["config"]["ways"])})
+        timings = tuple(WayTiming(**row) for row in record["timings"])
+        return Result(**record | {"config": config, "machine": MeasuredOn(**record["machine"]), "timings": timings})
     except DAMAGED:
         return None
 

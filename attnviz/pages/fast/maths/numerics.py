@@ -36,14 +36,14 @@ class Result:
     """
 
     config: Config
-    whole: np.ndarray  #: (lengths,), float32, all keys of a row at once
+    whole_row_errors: np.ndarray  #: (lengths,), float32, all keys of a row at once
     errors: Mapping[str, np.ndarray]  #: way -> (lengths,)
     log_sums: Mapping[str, float]
-    exact: float  #: the same in float64
+    exact_log_sum: float  #: the same in float64
     largest: np.ndarray  #: (lengths,), the largest score of all rows
     rescaled: int  #: how often a tile after the first raises a row's largest score, in the row where it does so most
 
-    def ends(self, way: str) -> int | None:
+    def first_lost_length(self, way: str) -> int | None:
         """The first length at which a way has no number any more."""
         lost = np.flatnonzero(np.isnan(self.errors[way]))
         return LENGTHS[lost[0]] if len(lost) else None
@@ -54,25 +54,27 @@ def run(config: Config) -> Result:
     generator = torch.Generator().manual_seed(config.seed)
     scores = config.size * torch.randn(ROWS, LENGTHS[-1], generator=generator, dtype=torch.float64)
     values = torch.randn(LENGTHS[-1], WIDTH, generator=generator).bfloat16().double()  # no way has to round them
-    wanted = [scores[:, :n].softmax(-1) @ values[:n] for n in LENGTHS]
-    whole = [scores[:, :n].float().softmax(-1) @ values[:n].float() for n in LENGTHS]
+    exact_outputs = [scores[:, :n].softmax(-1) @ values[:n] for n in LENGTHS]
+    whole_row_outputs = [scores[:, :n].float().softmax(-1) @ values[:n].float() for n in LENGTHS]
     errors, log_sums = {}, {}
     for way in WAYS:
         outputs, log_sum = online_softmax(scores, values, config.block, *WAYS[way])
-        errors[way] = _errors(outputs, wanted)
+        errors[way] = _relative_errors(outputs, exact_outputs)
         log_sums[way] = float(log_sum[0])
-    exact = float(scores[0].logsumexp(-1))
+    exact_log_sum = float(scores[0].logsumexp(-1))
     largest = np.array([float(scores[:, :n].max()) for n in LENGTHS])
     highest = scores.unflatten(-1, (-1, config.block)).amax(-1).cummax(-1).values
     rescaled = int((highest.diff(dim=-1) > 0).sum(-1).max())
-    return Result(config, _errors(whole, wanted), errors, log_sums, exact, largest, rescaled)
+    return Result(
+        config, _relative_errors(whole_row_outputs, exact_outputs), errors, log_sums, exact_log_sum, largest, rescaled
+    )
 
 
-def _errors(outputs: list[Tensor], wanted: list[Tensor]) -> np.ndarray:
+def _relative_errors(outputs: list[Tensor], exact_outputs: list[Tensor]) -> np.ndarray:
     return np.array(
         [
-            float((one.double() - other).norm() / other.norm()) if one.isfinite().all() else np.nan
-            for one, other in zip(outputs, wanted, strict=True)
+            float((output.double() - exact).norm() / exact.norm()) if output.isfinite().all() else np.nan
+            for output, exact in zip(outputs, exact_outputs, strict=True)
         ]
     )
 

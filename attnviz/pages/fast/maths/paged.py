@@ -1,12 +1,12 @@
-"""A cache in blocks: requests that grow, share a prefix and end, beside one place reserved for each.
+"""A paged KV cache, beside one contiguous piece of memory for each request.
 
 Each request is a prompt and an answer, a token a step. Prompts begin with the same `shared` tokens. Who comes later
 takes the blocks of that prefix from a request that is still there; a block that several hold is copied before one
 writes into it. What ends frees its blocks, and the lowest free number is given next. Beside it the same requests in
 one piece of memory each, reserved to the longest possible answer, at the first place that is wide enough.
 
-Keys and values are real: each token has its own, and `apart` is how far attention over the gathered blocks is from
-attention over the same keys in one piece, for each request at each step.
+Keys and values are real: each token has its own. `max_difference` is the largest gap, over requests and steps, between
+attention over the gathered blocks and attention over the same keys in one piece.
 """
 
 from dataclasses import dataclass, field
@@ -20,8 +20,8 @@ from attnviz.core.attention import attend
 
 LIMITS = {"block": (1, 64), "shared": (0, 256), "requests": (2, 7), "answer": (1, 256)}
 HEADS, KV_HEADS, WIDTH = 4, 2, 8
-BETWEEN = 5  #: steps from one request to the next, at most
-OWN = 24  #: tokens of a prompt after the prefix, at most
+MAX_STEPS_BETWEEN = 5  #: steps from one request to the next, at most
+MAX_OWN_TOKENS = 24  #: tokens of a prompt after the prefix, at most
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class Config:
 
 @dataclass(frozen=True)
 class PagedRequest:
-    """When it comes, and its tokens: the prompt's and the answer's, which nobody knows beforehand."""
+    """First step of a request, and the tokens of its prompt and of its answer, which nobody knows beforehand."""
 
     begins: int
     prompt: int
     answer: int
-    same: int  #: tokens that it has in common with one before it
+    shared_tokens: int  #: tokens that it has in common with one before it
 
     @property
     def ends(self) -> int:
@@ -56,16 +56,19 @@ class PagedRequest:
 
 
 def draw_requests(config: Config) -> tuple[PagedRequest, ...]:
-    """Drawn by lot from the seed. The second has the first's prompt: two answers to one question."""
+    """Draw random requests from the seed. The second has the first's prompt: two answers to one question."""
     rng = np.random.default_rng(config.seed)
-    made: list[PagedRequest] = []
+    requests: list[PagedRequest] = []
     begins = 0
     for at in range(config.requests):
-        own, answer = int(rng.integers(1, OWN + 1)), int(rng.integers(max(1, config.answer // 4), config.answer + 1))
-        prompt, same = (made[0].prompt,) * 2 if at == 1 else (config.shared + own, config.shared)
-        made.append(PagedRequest(begins, prompt, answer, same))
-        begins += 0 if at == 0 else int(rng.integers(1, 4 * BETWEEN))
-    return tuple(made)
+        own_tokens, answer = (
+            int(rng.integers(1, MAX_OWN_TOKENS + 1)),
+            int(rng.integers(max(1, config.answer // 4), config.answer + 1)),
+        )
+        prompt, shared_tokens = (requests[0].prompt,) * 2 if at == 1 else (config.shared + own_tokens, config.shared)
+        requests.append(PagedRequest(begins, prompt, answer, shared_tokens))
+        begins += 0 if at == 0 else int(rng.integers(1, 4 * MAX_STEPS_BETWEEN))
+    return tuple(requests)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +85,14 @@ class Result:
     used: np.ndarray  #: (steps,): of these, tokens that are there
     gaps: np.ndarray  #: (steps,): tokens between pieces, free but not in one piece with the rest
     copies: tuple[tuple[int, int], ...]  #: (step, request) of each copy before writing
-    apart: float  #: largest difference from attention over one piece
+    max_difference: float  #: largest difference from attention over one piece
 
     @property
     def steps(self) -> int:
         return len(self.owner)
 
     @property
-    def held(self) -> np.ndarray:
+    def block_capacity(self) -> np.ndarray:
         """(steps,): tokens that have room in the blocks that are held."""
         return np.asarray((self.holders > 0).sum(1) * self.config.block)
 
@@ -103,15 +106,15 @@ class _Pool:
     tables: dict[int, list[int]] = field(default_factory=dict)
     lengths: dict[int, int] = field(default_factory=dict)
 
-    def begin(self, request: int, other: int | None, tokens: int) -> None:
-        """Take in a request: the first `tokens` of `other` are its own too, and stay in the same blocks."""
-        self.lengths[request] = 0 if other is None else tokens
-        self.tables[request] = [] if other is None else self.tables[other][: -(-tokens // self.cells.shape[1])]
+    def add_request(self, request: int, donor: int | None, tokens: int) -> None:
+        """Add a request that shares the blocks of the first `tokens` tokens of `donor`; None: it shares nothing."""
+        self.lengths[request] = 0 if donor is None else tokens
+        self.tables[request] = [] if donor is None else self.tables[donor][: -(-tokens // self.cells.shape[1])]
         self.holders[self.tables[request]] += 1
 
-    def append(self, request: int, token: int) -> bool:
-        """Write one token into the last block, or a new one; whether into a copy of it, since others hold it too."""
-        table, (at, place) = self.tables[request], divmod(self.lengths[request], self.cells.shape[1])
+    def append_token(self, request: int, token: int) -> bool:
+        """Write one token into the last block or a new one. True if a shared block had to be copied first."""
+        table, (at, offset) = self.tables[request], divmod(self.lengths[request], self.cells.shape[1])
         copied = at < len(table) and self.holders[table[at]] > 1
         if at == len(table) or copied:
             fresh = int(np.flatnonzero(self.holders == 0)[0])
@@ -120,20 +123,20 @@ class _Pool:
                 self.cells[fresh] = self.cells[old]
                 self.holders[old] -= 1
             table[at:] = [fresh]
-        self.cells[table[at], place] = token
+        self.cells[table[at], offset] = token
         self.lengths[request] += 1
         return bool(copied)
 
-    def free(self, request: int) -> None:
+    def free_request(self, request: int) -> None:
         self.holders[self.tables.pop(request)] -= 1
         del self.lengths[request]
 
-    def found(self, request: int) -> np.ndarray:
+    def gather_tokens(self, request: int) -> np.ndarray:
         """The tokens of a request, by its table."""
         return self.cells[self.tables[request]].ravel()[: self.lengths[request]]
 
-    def told(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of each block the first request that holds it, -1 for nobody; and how many tokens lie in it."""
+    def describe_blocks(self) -> tuple[np.ndarray, np.ndarray]:
+        """First holder of each block, -1 for none, and the number of tokens in it; both (blocks,)."""
         owner, filled = np.full(len(self.cells), -1), np.zeros(len(self.cells), int)
         for request, table in reversed(self.tables.items()):
             owner[table] = request
@@ -144,26 +147,30 @@ class _Pool:
 
 
 def run(config: Config) -> Result:
-    """All requests from the first to the last step, in blocks and in one piece each."""
-    asked = draw_requests(config)
-    tokens, vectors = _tokens(config, asked)
-    most = sum(-(-len(each) // config.block) + 1 for each in tokens)
-    pool = _Pool(np.zeros((most, config.block), int), np.zeros(most, int))
+    """Simulate all steps, in blocks and in one piece for each request."""
+    requests = draw_requests(config)
+    tokens, vectors = _number_tokens(config, requests)
+    max_blocks = sum(-(-len(token_ids) // config.block) + 1 for token_ids in tokens)
+    pool = _Pool(np.zeros((max_blocks, config.block), int), np.zeros(max_blocks, int))
     pieces: dict[int, tuple[int, int]] = {}
-    tables, copies, by_block, counts, apart = [], [], [], [], 0.0
-    for step in range(max(one.ends for one in asked) + 1):
-        for at in [at for at in pieces if step >= asked[at].ends]:
-            pool.free(at)
+    tables, copies, by_block, counts, max_difference = [], [], [], [], 0.0
+    for step in range(max(request.ends for request in requests) + 1):
+        for at in [at for at in pieces if step >= requests[at].ends]:
+            pool.free_request(at)
             del pieces[at]
-        for at, one in enumerate(asked):
-            if step == one.begins:
-                pool.begin(at, next((other for other in pieces if other == 0 or at != 1), None), one.same)
-                pieces[at] = _first_fit(sorted(pieces.values()), one.prompt + config.answer)
-            new = tokens[at][pool.lengths.get(at, 0) : one.length(step)]
-            copies += [(step, at) for token in new if pool.append(at, token)]
-        apart = max([apart, *(_apart(vectors, pool.found(at), tokens[at]) for at in pieces)])
+        for at, request in enumerate(requests):
+            if step == request.begins:
+                pool.add_request(
+                    at, next((donor for donor in pieces if donor == 0 or at != 1), None), request.shared_tokens
+                )
+                pieces[at] = _find_first_fit(sorted(pieces.values()), request.prompt + config.answer)
+            new = tokens[at][pool.lengths.get(at, 0) : request.length(step)]
+            copies += [(step, at) for token in new if pool.append_token(at, token)]
+        max_difference = max(
+            [max_difference, *(_attention_difference(vectors, pool.gather_tokens(at), tokens[at]) for at in pieces)]
+        )
         tables.append({at: tuple(table) for at, table in pool.tables.items()})
-        first, filled = pool.told()
+        first, filled = pool.describe_blocks()
         by_block.append((first, pool.holders.copy()))
         room = sum(end - start for start, end in pieces.values())
         top = max((end for _start, end in pieces.values()), default=0)
@@ -171,32 +178,32 @@ def run(config: Config) -> Result:
     blocks = 1 + max(number for table in tables for numbers in table.values() for number in numbers)
     owner, holders = np.array(by_block).swapaxes(0, 1)[..., :blocks]
     written, reserved, used, gaps = np.array(counts).T
-    held = (owner, holders, written, reserved, used, gaps)
-    return Result(config, asked, tuple(tables), *held, tuple(copies), apart)
+    arrays = (owner, holders, written, reserved, used, gaps)
+    return Result(config, requests, tuple(tables), *arrays, tuple(copies), max_difference)
 
 
-def _tokens(config: Config, asked: tuple[PagedRequest, ...]) -> tuple[list[np.ndarray], torch.Tensor]:
+def _number_tokens(config: Config, requests: tuple[PagedRequest, ...]) -> tuple[list[np.ndarray], torch.Tensor]:
     """Each request's tokens as numbers, those that it shares the first request's; and at random of each token the
     query's head, the key and the value, (3, G, tokens, D).
     """
-    ends = np.cumsum([0, *(one.prompt + one.answer for one in asked)])
-    made = [np.arange(start, end) for start, end in pairwise(ends)]
-    for own, one in zip(made, asked, strict=True):
-        own[: one.same] = np.arange(one.same)
-    luck = torch.Generator().manual_seed(config.seed)
-    return made, torch.randn((3, KV_HEADS, int(ends[-1]), WIDTH), generator=luck)
+    ends = np.cumsum([0, *(request.prompt + request.answer for request in requests)])
+    token_ids = [np.arange(start, end) for start, end in pairwise(ends)]
+    for request_ids, request in zip(token_ids, requests, strict=True):
+        request_ids[: request.shared_tokens] = np.arange(request.shared_tokens)
+    generator = torch.Generator().manual_seed(config.seed)
+    return token_ids, torch.randn((3, KV_HEADS, int(ends[-1]), WIDTH), generator=generator)
 
 
-def _apart(vectors: torch.Tensor, found: np.ndarray, tokens: np.ndarray) -> float:
-    """How far the newest token's attention over what was found is from that over its own tokens in one piece."""
-    own = tokens[: len(found)]
-    q = vectors[0, :, own[-1:]].repeat_interleave(HEADS // KV_HEADS, 0)  # (H, 1, D)
-    in_blocks, whole = (attend(q, *vectors[1:, :, places]).output for places in (found, own))
-    return float((in_blocks - whole).abs().max())
+def _attention_difference(vectors: torch.Tensor, gathered: np.ndarray, tokens: np.ndarray) -> float:
+    """Largest difference between the newest token's attention over gathered blocks and over one piece."""
+    contiguous = tokens[: len(gathered)]
+    q = vectors[0, :, contiguous[-1:]].repeat_interleave(HEADS // KV_HEADS, 0)  # (H, 1, D)
+    in_blocks, in_one_piece = (attend(q, *vectors[1:, :, indices]).output for indices in (gathered, contiguous))
+    return float((in_blocks - in_one_piece).abs().max())
 
 
-def _first_fit(taken: list[tuple[int, int]], width: int) -> tuple[int, int]:
-    """The first place of this width between the pieces, or behind them all."""
+def _find_first_fit(taken: list[tuple[int, int]], width: int) -> tuple[int, int]:
+    """First gap of this width between the pieces, or the end of them all, as (start, end)."""
     start = 0
     for begins, ends in taken:
         if begins - start >= width:
@@ -213,8 +220,8 @@ from attnviz.pages.fast.maths import paged
 result = paged.run(paged.{config})
 step = int(result.reserved.argmax())
 print(f"step {{step}}: one piece each reserves {{result.reserved[step]}} tokens for {{result.used[step]}}")
-print(f"blocks hold {{result.held[step]}} for {{result.written[step]}}")
-print(f"attention over blocks and over one piece differ by {{result.apart:.0e}}")
+print(f"blocks hold {{result.block_capacity[step]}} for {{result.written[step]}}")
+print(f"attention over blocks and over one piece differ by {{result.max_difference:.0e}}")
 for request, blocks in result.tables[step].items():
     print(f"request {{request + 1}}: blocks {{blocks}}")
 """

@@ -1,4 +1,4 @@
-"""A run over tiles as a film: each tile in its turn, what its rows keep, what lies in fast memory, what was moved."""
+"""Tiled attention as a film: the tiles in order, the running numbers of each row, and the bytes moved."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -63,24 +63,25 @@ class Config:
 
 @dataclass(frozen=True, eq=False)
 class TileRun:
-    """`kept` are the two numbers of each line, after the tile with each block across it; where a block has no tile with
-    it, what it kept before, and NaN before the first.
+    """One head of random vectors, run tile by tile, with what each step leaves behind.
 
-    Forward a line is a query, blocks across it are of keys, and it keeps its largest score and its sum. Backward a line
-    is a key, blocks across it are of queries, and it keeps the lengths of dV and dK.
+    `line_stats` holds two numbers of each line after each block across it. A block without a tile repeats the numbers
+    before it; they are NaN before the first tile. Forward a line is a query, blocks across it are of keys, and the
+    numbers are the running maximum and sum. Backward a line is a key, blocks are of queries, and the numbers are the
+    norms of dV and dK.
     """
 
     config: Config
     tiles: np.ndarray  #: (steps, 2), block of queries and block of keys, in their order
     cells: np.ndarray  #: (T, T), scaled scores, backward their gradients; NaN where masked
-    kept: np.ndarray  #: (2, blocks across, T)
-    moved: np.ndarray  #: (steps, 2), bytes read from slow memory and written to it so far
+    line_stats: np.ndarray  #: (2, blocks across, T)
+    bytes_moved: np.ndarray  #: (steps, 2), bytes read from slow memory and written to it so far
     difference: float  #: the largest from `attend`, as a share of the largest value
     other_block: int
     other_difference: float  #: the same from a run with blocks of that size
 
     @property
-    def parts(self) -> tuple[tuple[str, str, str], ...]:
+    def buffers(self) -> tuple[tuple[str, str, str], ...]:
         return BACKWARD if self.config.backward else FORWARD
 
     @property
@@ -90,14 +91,14 @@ class TileRun:
         return np.sign(shares) * np.sqrt(np.abs(shares)) if self.config.backward else shares
 
     @property
-    def middle(self) -> int:
+    def middle_step(self) -> int:
         """A step in the middle at which lines have met a tile before, where there is one."""
         at, last = len(self.tiles) // 2, len(self.tiles) - 1
         return min(at + int(not self.tiles[at][0 if self.config.backward else 1]), last)
 
     @property
-    def told(self) -> dict[str, Any]:
-        """What is drawn besides cells and numbers that are kept, as plain data."""
+    def canvas_header(self) -> dict[str, Any]:
+        """Plain data for the canvas, besides `cells` and `line_stats`."""
         config = self.config
         return {
             "name": str(config),
@@ -106,55 +107,66 @@ class TileRun:
             "width": config.width,
             "backward": config.backward,
             "tiles": self.tiles.tolist(),
-            "moved": self.moved.tolist(),
-            "parts": self.parts,
+            "moved": self.bytes_moved.tolist(),
+            "parts": self.buffers,
             "slow": SLOW_BACKWARD if config.backward else SLOW,
         }
 
 
 def run(config: Config) -> TileRun:
     """Run one head of random vectors through all tiles."""
-    generator, whole = torch.Generator().manual_seed(config.seed), slice(0, config.tokens)
+    generator, all_tokens = torch.Generator().manual_seed(config.seed), slice(0, config.tokens)
     shape = (1, config.tokens, config.width)
-    given = tuple(torch.randn(shape, generator=generator) for _ in range(4))  # q, k, v, and the output's gradient
-    allowed = config.tiling.allowed(whole, whole, config.tokens, config.tokens)
+    inputs = tuple(torch.randn(shape, generator=generator) for _ in range(4))  # q, k, v, and the output's gradient
+    allowed = config.tiling.allowed(all_tokens, all_tokens, config.tokens, config.tokens)
     steps: list[TileStep] = []
-    made = _result(config, config.tiling, given, steps.append)
+    result = _compute_tiled(config, config.tiling, inputs, steps.append)
     tiles = np.array([(step.rows.start, step.cols.start) for step in steps]) // config.blocks
-    across = -(-config.tokens // config.blocks[0 if config.backward else 1])
+    n_across = -(-config.tokens // config.blocks[0 if config.backward else 1])
     cells = np.full(allowed.shape, np.nan, np.float32)
-    kept = np.full((2, across, config.tokens), np.nan, np.float32)
+    line_stats = np.full((2, n_across, config.tokens), np.nan, np.float32)
     for step, (row, col) in zip(steps, tiles, strict=True):
         cells[step.rows, step.cols] = step.cells[0, 0]
         # until a line meets another tile it keeps what it has
         if config.backward:
-            kept[:, row:, step.cols] = torch.stack(step.kept).norm(dim=-1)[:, 0]
+            line_stats[:, row:, step.cols] = torch.stack(step.kept).norm(dim=-1)[:, 0]
         else:
-            kept[:, col:, step.rows] = torch.stack(step.kept[:2])[:, 0]
+            line_stats[:, col:, step.rows] = torch.stack(step.kept[:2])[:, 0]
     cells[~allowed.numpy()] = np.nan
-    other = min(block for block in BLOCKS[1:] if block != config.block_k)
-    otherwise = _result(config, replace(config.tiling, block_q=other, block_k=other), given)
-    difference = _share(made, _wanted(config, given, allowed))
-    return TileRun(config, tiles, cells, kept, bytes_by_step(config, tiles), difference, other, _share(made, otherwise))
+    other_block = min(block for block in BLOCKS[1:] if block != config.block_k)
+    other_result = _compute_tiled(config, replace(config.tiling, block_q=other_block, block_k=other_block), inputs)
+    difference = _relative_difference(result, _compute_exact(config, inputs, allowed))
+    return TileRun(
+        config,
+        tiles,
+        cells,
+        line_stats,
+        bytes_by_step(config, tiles),
+        difference,
+        other_block,
+        _relative_difference(result, other_result),
+    )
 
 
-def _result(config: Config, tiling: Tiling, given: tuple[Tensor, ...], watch: Watch = lambda _step: None) -> Tensor:
-    """The output, or all gradients one after the other."""
-    q, k, v, d_output = given
+def _compute_tiled(
+    config: Config, tiling: Tiling, inputs: tuple[Tensor, ...], watch: Watch = lambda _step: None
+) -> Tensor:
+    """The output in tiles, or the gradients of q, k and v concatenated."""
+    q, k, v, d_output = inputs
     if not config.backward:
         return tiled_attend(q, k, v, tiling, watch).output
     return torch.cat(tiled_gradients(q, k, v, tiled_attend(q, k, v, tiling), d_output, tiling, watch))
 
 
-def _wanted(config: Config, given: tuple[Tensor, ...], allowed: Tensor) -> Tensor:
-    """The same by `attend`, and by torch's own derivatives."""
-    q, k, v = (each.clone().requires_grad_(config.backward) for each in given[:3])
+def _compute_exact(config: Config, inputs: tuple[Tensor, ...], allowed: Tensor) -> Tensor:
+    """The output by `attend`, or all gradients by torch's autograd."""
+    q, k, v = (tensor.clone().requires_grad_(config.backward) for tensor in inputs[:3])
     output = attend(q, k, v, allowed).output
-    return torch.cat(torch.autograd.grad(output, (q, k, v), given[3])) if config.backward else output
+    return torch.cat(torch.autograd.grad(output, (q, k, v), inputs[3])) if config.backward else output
 
 
-def _share(one: Tensor, other: Tensor) -> float:
-    return float((one - other).abs().max() / other.abs().max())
+def _relative_difference(actual: Tensor, expected: Tensor) -> float:
+    return float((actual - expected).abs().max() / expected.abs().max())
 
 
 def bytes_by_step(config: Config, tiles: np.ndarray) -> np.ndarray:
@@ -184,11 +196,11 @@ def program(config: Config) -> str:
         "none": "None",
     }[config.mask]
     backward = """\
-made = torch.cat(tiled_gradients(q, k, v, tiled_attend(q, k, v, tiling), d_output, tiling))
-leaves = [each.requires_grad_() for each in (q, k, v)]
-wanted = torch.cat(torch.autograd.grad(attend(*leaves, mask).output, leaves, d_output))
+tiled = torch.cat(tiled_gradients(q, k, v, tiled_attend(q, k, v, tiling), d_output, tiling))
+leaves = [tensor.requires_grad_() for tensor in (q, k, v)]
+exact = torch.cat(torch.autograd.grad(attend(*leaves, mask).output, leaves, d_output))
 """
-    forward = "made, wanted = tiled_attend(q, k, v, tiling).output, attend(q, k, v, mask).output\n"
+    forward = "tiled, exact = tiled_attend(q, k, v, tiling).output, attend(q, k, v, mask).output\n"
     return f"""\
 import torch
 from attnviz.core import masks
@@ -199,5 +211,5 @@ generator = torch.Generator().manual_seed({config.seed})
 q, k, v, d_output = (torch.randn(1, {config.tokens}, {config.width}, generator=generator) for _ in range(4))
 tiling, mask = {config.tiling!r}, {allowed}
 {backward if config.backward else forward}\
-print(f"largest difference, of the largest value: {{(made - wanted).abs().max() / wanted.abs().max():.1e}}")
+print(f"largest difference, of the largest value: {{(tiled - exact).abs().max() / exact.abs().max():.1e}}")
 """

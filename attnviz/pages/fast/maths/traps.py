@@ -19,8 +19,8 @@ Running = tuple[Tensor, Tensor, Tensor]  #: of each row: largest score so far, s
 
 
 # A tile is added to what its rows keep.
-def right_fold(kept: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
-    highest, total, output = kept
+def right_fold(running: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
+    highest, total, output = running
     scores = scores.masked_fill(~seen, -torch.inf)
     new = torch.maximum(highest, scores.amax(-1))
     below = new.masked_fill(new == -torch.inf, 0.0)
@@ -36,7 +36,7 @@ def right_needed(rows_end: int) -> int:
     return math.ceil(rows_end / BLOCK)  # tiles of keys that rows before this one may see
 
 
-def over_tiles(
+def attend_in_tiles(
     q: Tensor,
     k: Tensor,
     allowed: Tensor,
@@ -45,23 +45,27 @@ def over_tiles(
     needed: Callable[[int], int] = lambda _end: 10**9,
 ) -> Tensor:
     """With the identity as values, the output is the weights, (T, T). The last tile is filled up with zeros."""
-    made, count = [], math.ceil(len(k) / BLOCK)
+    outputs, count = [], math.ceil(len(k) / BLOCK)
     keys, values = F.pad(k, (0, 0, 0, BLOCK)), F.pad(torch.eye(len(k), dtype=k.dtype), (0, 0, 0, BLOCK))
     for first in range(0, len(q), ROWS):
         rows = q[first : first + ROWS]
-        kept = (rows.new_full((len(rows),), -torch.inf), rows.new_zeros(len(rows)), rows.new_zeros(len(rows), len(k)))
+        running = (
+            rows.new_full((len(rows),), -torch.inf),
+            rows.new_zeros(len(rows)),
+            rows.new_zeros(len(rows), len(k)),
+        )
         for tile in range(min(count, needed(min(first + ROWS, len(q))))):
             cols = slice(tile * BLOCK, (tile + 1) * BLOCK)
             scores = rows @ keys[cols].T / math.sqrt(q.shape[1])
-            kept = fold(kept, scores, seen(allowed[first : first + ROWS], tile * BLOCK), values[cols])
-        _highest, total, output = kept
-        made.append(torch.where(total[:, None] == 0, output, output / total[:, None]))
-    return torch.cat(made)
+            running = fold(running, scores, seen(allowed[first : first + ROWS], tile * BLOCK), values[cols])
+        _highest, total, output = running
+        outputs.append(torch.where(total[:, None] == 0, output, output / total[:, None]))
+    return torch.cat(outputs)
 
 
 # No maximum is subtracted.
-def wrong_no_maximum(kept: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
-    highest, total, output = kept
+def wrong_no_maximum(running: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
+    highest, total, output = running
     weights = scores.masked_fill(~seen, -torch.inf).exp()  # above 65,504 it is inf in float16
     return highest, total + weights.sum(-1), output + weights @ values
 
@@ -70,7 +74,7 @@ def run_no_maximum(s: Sentence) -> Outcome:
     allowed = torch.ones(len(s), len(s), dtype=torch.bool)
     top = s.scores.max() if s.scores.max() > 0 else s.scores.min()  # where all are below 0, the vectors turn round
     q = (s.q * SHARP / top).half()
-    bad, good = (over_tiles(q, s.k.half(), allowed, fold) for fold in (wrong_no_maximum, right_fold))
+    bad, good = (attend_in_tiles(q, s.k.half(), allowed, fold) for fold in (wrong_no_maximum, right_fold))
     lost = len(s) - int(((bad.float().sum(-1) - 1).abs() < 0.1).sum())  # no number, or nothing but 0
     fact = Message(
         "In float16, with scores stretched until the largest is {top:.0f}: e^{top:.0f} is {power:,.0f}, above 65,504. "
@@ -81,8 +85,8 @@ def run_no_maximum(s: Sentence) -> Outcome:
 
 
 # The mask comes once the sum is made.
-def wrong_mask_late(kept: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
-    highest, total, output = kept
+def wrong_mask_late(running: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
+    highest, total, output = running
     new = torch.maximum(highest, scores.amax(-1))
     rescale, weights = (highest - new).exp(), (scores - new[:, None]).exp()
     total = total * rescale + weights.sum(-1)
@@ -92,7 +96,7 @@ def wrong_mask_late(kept: Running, scores: Tensor, seen: Tensor, values: Tensor)
 
 def run_mask_late(s: Sentence) -> Outcome:
     allowed = masks.causal(len(s))
-    bad, good = (over_tiles(s.q, s.k, allowed, fold) for fold in (wrong_mask_late, right_fold))
+    bad, good = (attend_in_tiles(s.q, s.k, allowed, fold) for fold in (wrong_mask_late, right_fold))
     fact = Message(
         "No later word gets any weight, and still the weights of {word} sum to {sum:.2f} instead of 1: hidden keys are "
         "in the sum that it is divided by.",
@@ -108,7 +112,7 @@ def wrong_last_tile(allowed: Tensor, start: int) -> Tensor:
 
 def run_last_tile(s: Sentence) -> Outcome:
     allowed, missing = torch.ones(len(s), len(s), dtype=torch.bool), -len(s) % BLOCK
-    bad, good = (over_tiles(s.q, s.k, allowed, seen=seen) for seen in (wrong_last_tile, right_seen))
+    bad, good = (attend_in_tiles(s.q, s.k, allowed, seen=seen) for seen in (wrong_last_tile, right_seen))
     fact = (
         Message(
             "A sentence of length {n} in tiles of {block} keys: the last one is filled up with {missing}. Each has the "
@@ -131,7 +135,7 @@ def wrong_skipped(rows_end: int) -> int:
 
 def run_skipped(s: Sentence) -> Outcome:
     allowed = masks.causal(len(s))
-    bad, good = (over_tiles(s.q, s.k, allowed, needed=needed) for needed in (wrong_skipped, right_needed))
+    bad, good = (attend_in_tiles(s.q, s.k, allowed, needed=needed) for needed in (wrong_skipped, right_needed))
     lost = (good * (bad == 0)).sum(-1)
     fact = Message(
         "Tiles of {rows} queries and {block} keys: rows that lose weight are {lost} of {n}. The row of {word} loses "
@@ -149,8 +153,8 @@ def run_skipped(s: Sentence) -> Outcome:
 
 
 # A row sees no key of its first tile.
-def wrong_empty_row(kept: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
-    highest, total, output = kept
+def wrong_empty_row(running: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
+    highest, total, output = running
     scores = scores.masked_fill(~seen, -torch.inf)
     new = torch.maximum(highest, scores.amax(-1))  # -inf where there is no key so far
     rescale, weights = (highest - new).exp(), (scores - new[:, None]).exp()  # -inf minus -inf is no number
@@ -161,7 +165,7 @@ def run_empty_row(s: Sentence) -> Outcome:
     padded = min(BLOCK, len(s) // 2)
     allowed = masks.causal(len(s))
     allowed[:, :padded] = False
-    bad, good = (over_tiles(s.q, s.k, allowed, fold) for fold in (wrong_empty_row, right_fold))
+    bad, good = (attend_in_tiles(s.q, s.k, allowed, fold) for fold in (wrong_empty_row, right_fold))
     values = {
         "padded": padded,
         "lost": int(bad.isnan().any(-1).sum()),
@@ -264,16 +268,16 @@ Running = tuple[Tensor, Tensor, Tensor]
 
 {loop}
 
-s = sentence({words!r}, seed={seed})  # a random vector for each word
+s = sentence({tokens!r}, seed={seed})  # a random vector for each word
 allowed = torch.ones(len(s), len(s), dtype=torch.bool).tril()
-made = over_tiles(s.q, s.k, allowed)
-whole = F.scaled_dot_product_attention(s.q, s.k, torch.eye(len(s)), attn_mask=allowed)
-print(f"the plain loop against torch: {{(made - whole).abs().max():.1e}}")
+tiled = attend_in_tiles(s.q, s.k, allowed)
+exact = F.scaled_dot_product_attention(s.q, s.k, torch.eye(len(s)), attn_mask=allowed)
+print(f"the plain loop against torch: {{(tiled - exact).abs().max():.1e}}")
 print(f"largest difference of a weight: {{TILE_TRAPS[{trap!r}].run(s).largest:.3f}}")
 """
 
 
-def program(trap: Trap, words: tuple[str, ...], seed: int) -> str:
+def program(trap: Trap, tokens: tuple[str, ...], seed: int) -> str:
     """The plain loop that the trap runs in, held to torch; prints the largest difference of a weight."""
-    loop: tuple[Any, ...] = (right_fold, right_seen, right_needed, over_tiles)
-    return _PROGRAM.format(rows=ROWS, block=BLOCK, loop=source_code(loop), words=words, seed=seed, trap=trap.id)
+    loop: tuple[Any, ...] = (right_fold, right_seen, right_needed, attend_in_tiles)
+    return _PROGRAM.format(rows=ROWS, block=BLOCK, loop=source_code(loop), tokens=tokens, seed=seed, trap=trap.id)

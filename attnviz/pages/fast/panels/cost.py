@@ -19,17 +19,17 @@ from attnviz.pages.fast.maths import cost
 
 def panel() -> None:
     """Draw the section: the bytes first, then what they depend on."""
-    place = page_parts.main_picture()
-    config, gpu = _controls()
+    container = page_parts.main_picture()
+    config, gpu = _draw_controls()
     result = cost.run(config)
-    with place:
-        _moved(result)
-    page_parts.draw_columns(lambda: _by_block(result), lambda: _memory(result, gpu))
-    _on_a_gpu(config, gpu)
+    with container:
+        _draw_bytes_moved(result)
+    page_parts.draw_columns(lambda: _draw_bytes_by_block(result), lambda: _draw_memory(result, gpu))
+    _draw_gpu_roofline(config, gpu)
     show.program(cost.program(config), "fast-cost")
 
 
-def _controls() -> tuple[cost.Config, Gpu]:
+def _draw_controls() -> tuple[cost.Config, Gpu]:
     with page_parts.paired_columns("fast-cost"):
         tokens = widgets.number_box(choices.TOKENS, _("Tokens"), step=1)
         heads = widgets.number_box(choices.HEADS, _("Query heads"), step=1)
@@ -51,28 +51,34 @@ def _controls() -> tuple[cost.Config, Gpu]:
     return cost.Config(tokens, heads, kv_heads, d_head, fast, causal, dtype), gpus()[chosen]
 
 
-def _ways() -> tuple[str, str]:
+def _way_names() -> tuple[str, str]:
     return _("whole matrix"), _("in tiles")
 
 
-def _parts(result: cost.Result) -> dict[str, tuple[int, int]]:
+def _bytes_by_tensor(result: cost.Result) -> dict[str, tuple[int, int]]:
     """Bytes of each tensor, both ways."""
-    whole, tiles = result.whole.moved, result.tiles.moved
-    return {field.name: (getattr(whole, field.name), getattr(tiles, field.name)) for field in fields(whole)}
+    whole_matrix, tiles = result.whole_matrix.bytes_moved, result.tiles.bytes_moved
+    return {
+        field.name: (getattr(whole_matrix, field.name), getattr(tiles, field.name)) for field in fields(whole_matrix)
+    }
 
 
 def draw_bars(result: cost.Result) -> Figure:
     """The bytes that both ways move."""
-    return show.chart_of(figures.bytes_moved, _ways(), _parts(result))
+    return show.chart_of(figures.bytes_moved, _way_names(), _bytes_by_tensor(result))
 
 
-def _moved(result: cost.Result) -> None:
-    whole, tiles = result.whole.moved, result.tiles.moved
-    parts, flops = _parts(result), [units.flop(way.flops) for way in (result.whole, result.tiles)]
-    if tiles.total < whole.total:
-        verdict = _("In tiles of {block:,} queries, {keys} keys at a time, it moves {tiles}: {times:.3g} times fewer.")
+def _draw_bytes_moved(result: cost.Result) -> None:
+    whole_matrix, tiles = result.whole_matrix.bytes_moved, result.tiles.bytes_moved
+    parts, flops = _bytes_by_tensor(result), [units.flop(way.flops) for way in (result.whole_matrix, result.tiles)]
+    if tiles.total < whole_matrix.total:
+        comparison = _(
+            "In tiles of {block:,} queries, {keys} keys at a time, it moves {tiles}: {times:.3g} times fewer."
+        )
     else:
-        verdict = _("In tiles of {block:,} queries, {keys} keys at a time, it moves {tiles}: {more:.3g} times as many.")
+        comparison = _(
+            "In tiles of {block:,} queries, {keys} keys at a time, it moves {tiles}: {more:.3g} times as many."
+        )
     show.figure(
         draw_bars(result),
         name=f"bytes-moved-{result.config.tokens}-tokens",
@@ -83,19 +89,19 @@ def _moved(result: cost.Result) -> None:
                 "memory; {matrix:.1%} of it are scores and weights, stored and loaded again."
             ).format(
                 tokens=result.config.tokens,
-                whole=units.binary(whole.total),
-                matrix=(whole.scores + whole.weights) / whole.total,
+                whole=units.binary(whole_matrix.total),
+                matrix=(whole_matrix.scores + whole_matrix.weights) / whole_matrix.total,
             ),
-            verdict.format(
+            comparison.format(
                 block=result.block,
                 keys=cost.KEYS,
                 tiles=f"**{units.binary(tiles.total)}**",
-                times=whole.total / tiles.total,
-                more=tiles.total / whole.total,
+                times=whole_matrix.total / tiles.total,
+                more=tiles.total / whole_matrix.total,
             ),
             (
                 _("The FLOPs are the same: {flops}.")
-                if result.whole.flops == result.tiles.flops
+                if result.whole_matrix.flops == result.tiles.flops
                 else _("FLOPs: {whole} whole, {tiles} in tiles: those that the mask hides whole are left out.")
             ).format(flops=flops[0], whole=flops[0], tiles=flops[1]),
         ),
@@ -103,11 +109,11 @@ def _moved(result: cost.Result) -> None:
     )
 
 
-def _by_block(result: cost.Result) -> None:
+def _draw_bytes_by_block(result: cost.Result) -> None:
     """The crossing point: how small tiles may be."""
-    whole, name = result.whole.moved.total, _ways()
-    if result.crossing is None:
-        words = _("With {tokens:,} tokens no tile moves fewer bytes than the whole matrix.")
+    whole_matrix_bytes, name = result.whole_matrix.bytes_moved.total, _way_names()
+    if result.break_even_rows is None:
+        caption = _("With {tokens:,} tokens no tile moves fewer bytes than the whole matrix.")
     else:
         loads = (
             _("Each row of tiles loads the keys and values up to its own end again.")
@@ -119,16 +125,16 @@ def _by_block(result: cost.Result) -> None:
                 "So tiles must not be small: with fewer than **{crossing}** rows they move no less than the whole "
                 "matrix."
             )
-            if result.crossing > 1
+            if result.break_even_rows > 1
             else _("Even tiles of one row move less than the whole matrix.")
         )
         fits = _("{fast} KiB of fast memory hold tiles of {block:,} rows, {work} at work.")
-        words = join_sentences(loads, fewest, fits)
+        caption = join_sentences(loads, fewest, fits)
     show.figure(
         show.chart_of(
             cost_charts.draw_byte_curves,
             cost.BLOCKS,
-            {name[0]: [whole] * len(cost.BLOCKS), name[1]: result.by_block},
+            {name[0]: [whole_matrix_bytes] * len(cost.BLOCKS), name[1]: result.bytes_by_block},
             _("rows of a tile"),
             _("bytes moved"),
             here=result.block,
@@ -137,22 +143,26 @@ def _by_block(result: cost.Result) -> None:
         ),
         name=f"bytes-moved-by-tile-{result.config.tokens}-tokens",
         key="fast-by-block",
-        sentence=words.format(
+        sentence=caption.format(
             tokens=result.config.tokens,
-            crossing=result.crossing,
+            crossing=result.break_even_rows,
             fast=f"{result.config.fast_kib:,}",
             block=result.block,
-            work=units.binary(result.at_work),
+            work=units.binary(result.tile_bytes),
         ),
-        table={"rows": list(cost.BLOCKS), "whole": [whole] * len(cost.BLOCKS), "tiles": list(result.by_block)},
+        table={
+            "rows": list(cost.BLOCKS),
+            "whole": [whole_matrix_bytes] * len(cost.BLOCKS),
+            "tiles": list(result.bytes_by_block),
+        },
     )
 
 
-def _memory(result: cost.Result, gpu: Gpu) -> None:
+def _draw_memory(result: cost.Result, gpu: Gpu) -> None:
     lines = {
-        _("scores of all heads"): result.scores,
-        _("q, k, v and output"): result.held,
-        _("one tile at work"): [result.at_work] * len(cost.LENGTHS),
+        _("scores of all heads"): result.score_bytes,
+        _("q, k, v and output"): result.qkv_output_bytes,
+        _("one tile at work"): [result.tile_bytes] * len(cost.LENGTHS),
     }
     show.figure(
         show.chart_of(
@@ -173,9 +183,9 @@ def _memory(result: cost.Result, gpu: Gpu) -> None:
             "{held}, and each worker {work} at a time."
         ).format(
             most=cost.LENGTHS[-1],
-            scores=units.binary(result.scores[-1]),
-            held=units.binary(result.held[-1]),
-            work=units.binary(result.at_work),
+            scores=units.binary(result.score_bytes[-1]),
+            held=units.binary(result.qkv_output_bytes[-1]),
+            work=units.binary(result.tile_bytes),
         ),
         table={"tokens": list(cost.LENGTHS), **{name: list(values) for name, values in lines.items()}},
     )
@@ -185,22 +195,22 @@ def layer_roofline(result: cost.Result, gpu: Gpu) -> Figure:
     """Both ways under the roof of a GPU."""
     looks = (("bottom right", "circle", SERIES[0]), ("top center", "diamond", SERIES[1]))
     points = []
-    for name, way, look in zip(_ways(), (result.whole, result.tiles), looks, strict=True):
-        seconds = way.at_best(gpu.machine).seconds
+    for name, way, look in zip(_way_names(), (result.whole_matrix, result.tiles), looks, strict=True):
+        seconds = way.roofline_step(gpu.machine).seconds
         label = units.duration(seconds)
         points.append(RoofPoints(name, *look, (way.intensity,), (way.flops / seconds,), (label,)))
     machine = gpu.machine
     return show.chart_of(draw_roofline, machine.peak, machine.bandwidth, points, _("FLOPs for each byte moved"))
 
 
-def _on_a_gpu(config: cost.Config, gpu: Gpu) -> None:
+def _draw_gpu_roofline(config: cost.Config, gpu: Gpu) -> None:
     """The roofline, at 16 bits, for which makers state the peak."""
     st.subheader(_("At best on {gpu}").format(gpu=gpu.name), anchor=False)
     result = cost.run(replace(config, dtype="bfloat16"))
-    ways = dict(zip(_ways(), (result.whole, result.tiles), strict=True))
-    steps = {name: way.at_best(gpu.machine) for name, way in ways.items()}
+    ways = dict(zip(_way_names(), (result.whole_matrix, result.tiles), strict=True))
+    steps = {name: way.roofline_step(gpu.machine) for name, way in ways.items()}
     limits = {"compute": _("computing"), "memory": _("moving bytes")}
-    (_whole, first), (_tiles, second) = steps.items()
+    (_whole_name, first), (_tiles_name, second) = steps.items()
     times = first.seconds / second.seconds
     show.figure(
         layer_roofline(result, gpu),
@@ -211,7 +221,7 @@ def _on_a_gpu(config: cost.Config, gpu: Gpu) -> None:
             "{tiles_bound}, **{tiles}**, {compared}. Above {ridge:.3g} FLOPs a byte this GPU computes longer than "
             "it moves."
         ).format(
-            low=result.whole.intensity,
+            low=result.whole_matrix.intensity,
             whole_bound=limits[cast(str, first.bound)],
             whole=units.duration(first.seconds),
             high=result.tiles.intensity,
@@ -225,7 +235,7 @@ def _on_a_gpu(config: cost.Config, gpu: Gpu) -> None:
         table={
             "way": list(ways),
             "FLOPs": [way.flops for way in ways.values()],
-            "bytes": [way.moved.total for way in ways.values()],
+            "bytes": [way.bytes_moved.total for way in ways.values()],
             "seconds": [step.seconds for step in steps.values()],
         },
     )

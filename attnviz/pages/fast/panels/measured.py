@@ -18,54 +18,56 @@ from attnviz.pages.fast import choices
 from attnviz.pages.fast.maths import measured
 
 SECTION = "fast-measured"
-ASKED = "fast_measuring"  #: the session's wish to measure, as the time at which it was said
+STARTED_AT = "fast_measuring"  #: the session's wish to measure, as the time at which it was said
 
 
 def panel() -> None:
     """Draw the section."""
-    place = page_parts.main_picture()
-    live = None if current_settings().hosted else _measuring()
-    result = live.result if live else _chosen()
-    with place.container(key="fast-growing") if live else place:
-        _pictures(result)
+    container = page_parts.main_picture()
+    live = None if current_settings().hosted else _measure_here()
+    result = live.result if live else _select_result()
+    with container.container(key="fast-growing") if live else container:
+        _draw_pictures(result)
         if live:  # below the pictures, which then change in their place
             text = _("{n} measurements so far").format(n=len(result.timings))
             live_run.draw_progress(SECTION, live, result.share, text)
-    _about(result)
+    _draw_conditions(result)
     show.program(measured.program(result.config), "fast-measured", _("Measure it yourself"))
     if live:
         live_run.rerun_if_running(live)
 
 
-def _measuring() -> live_run.LiveRun[measured.Result] | None:
+def _measure_here() -> live_run.LiveRun[measured.Result] | None:
     """What is being measured here; the button that begins it is not drawn where strangers use the server."""
-    if ASKED not in st.session_state:
+    if STARTED_AT not in st.session_state:
         if not st.button(_("Measure on this machine"), icon=":material/timer:", key="fast_measure"):
             return None
-        st.session_state[ASKED] = time.monotonic()
+        st.session_state[STARTED_AT] = time.monotonic()
     config = measured.Config()
     live = live_run.advance(
-        SECTION, st.session_state[ASKED], lambda: measured.measure(config), lambda result: result.done
+        SECTION, st.session_state[STARTED_AT], lambda: measured.measure(config), lambda result: result.is_done
     )
-    if live.result.done:
-        del st.session_state[ASKED]
+    if live.result.is_done:
+        del st.session_state[STARTED_AT]
         measured.store_result(live.result)
         st.rerun()  # the choice of a machine knows it from now on
     return live
 
 
-def _chosen() -> measured.Result:
+def _select_result() -> measured.Result:
     """One of those that were measured here or came with the app."""
-    kept = measured.stored_results()
-    here, given = _("{machine}, {day}"), _("{machine}, {day}, came with the app")
-    told = {
-        name: (given if name.startswith(measured.GIVEN) else here).format(machine=one.machine.processor, day=one.day)
-        for name, one in kept.items()
+    results = measured.stored_results()
+    own_label, shipped_label = _("{machine}, {day}"), _("{machine}, {day}, came with the app")
+    labels = {
+        name: (shipped_label if name.startswith(measured.SHIPPED_PREFIX) else own_label).format(
+            machine=result.machine.processor, day=result.day
+        )
+        for name, result in results.items()
     }
-    return kept[widgets.select_one(choices.MACHINE, _("Measured on"), told, style="select", width=420)]
+    return results[widgets.select_one(choices.MACHINE, _("Measured on"), labels, style="select", width=420)]
 
 
-def kernel_name() -> dict[str, str]:
+def kernel_names() -> dict[str, str]:
     """What each way is called. Kernels keep the names that torch gives them."""
     return {
         "naive": _("naive: three steps"),
@@ -78,44 +80,48 @@ def kernel_name() -> dict[str, str]:
     }
 
 
-def _pictures(result: measured.Result) -> None:
+def _draw_pictures(result: measured.Result) -> None:
     """Draw time and memory over the lengths; nothing before the first one."""
     if not result.timings:
         return
-    time, memory = _words(result)
+    time, memory = _time_and_memory_captions(result)
     page_parts.draw_columns(
-        lambda: _over(result, "seconds", _("seconds of one pass"), units.duration, cost_charts.SECONDS, time),
-        lambda: _over(result, "nbytes", _("memory at its peak"), units.binary, cost_charts.FINE_BYTES, memory),
+        lambda: _draw_over_lengths(
+            result, "seconds", _("seconds of one pass"), units.duration, cost_charts.SECONDS, time
+        ),
+        lambda: _draw_over_lengths(
+            result, "nbytes", _("memory at its peak"), units.binary, cost_charts.FINE_BYTES, memory
+        ),
     )
 
 
-def _over(
+def _draw_over_lengths(
     result: measured.Result,
     field: str,
     title: str,
     text: Callable[[float], str],
     ticks: Mapping[float, str],
-    words: str,
+    caption: str,
 ) -> None:
     """Draw a field of the timings."""
-    lengths, called = sorted({row.n for row in result.timings}), kernel_name()
-    lines = {called[way]: [getattr(result.of(way).get(n), field, None) for n in lengths] for way in result.ways}
+    lengths, called = sorted({row.n for row in result.timings}), kernel_names()
+    lines = {called[way]: [getattr(result.timings_of(way).get(n), field, None) for n in lengths] for way in result.ways}
     look: dict[str, Any] = {"here": None, "text": text, "ticks": ticks, "dots": True, "height": 400}
     show.figure(
         show.chart_of(cost_charts.draw_byte_curves, lengths, lines, _("tokens"), title, **look),
         name=f"attention-{field}-{measured.file_name(result)}",
         key=f"fast-{field}",
         table=show.to_columns([asdict(row) for row in result.timings]),
-        sentence=words,
+        sentence=caption,
     )
 
 
-def _words(result: measured.Result) -> tuple[str, str]:
+def _time_and_memory_captions(result: measured.Result) -> tuple[str, str]:
     """Time and memory where both the naive way and the fused kernel were measured, "" where they never were."""
-    n = result.shared("naive", "flash")
+    n = result.longest_common_length("naive", "flash")
     if n is None:
         return "", ""
-    naive, flash = (result.of(way)[n] for way in ("naive", "flash"))
+    naive, flash = (result.timings_of(way)[n] for way in ("naive", "flash"))
     time = _(
         "At {n:,} tokens naive attention takes {naive}, the fused kernel **{flash}**: {times:.1f} times as fast."
     ).format(
@@ -135,8 +141,8 @@ def _words(result: measured.Result) -> tuple[str, str]:
     return time, memory
 
 
-def _about(result: measured.Result) -> None:
-    config, called = result.config, kernel_name()
+def _draw_conditions(result: measured.Result) -> None:
+    config, called = result.config, kernel_names()
     apart = max(result.apart.values(), default=0.0)
     missing = [called[way] for way in result.refused]
     st.caption(

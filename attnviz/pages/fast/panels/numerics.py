@@ -15,12 +15,12 @@ from attnviz.pages.fast import choices
 from attnviz.pages.fast.maths import numerics
 
 LARGEST = 65504  #: of float16
-computed = shared(numerics.run)
+cached_run = shared(numerics.run)
 
 
 def panel() -> None:
     """Draw the section."""
-    place = page_parts.main_picture()
+    container = page_parts.main_picture()
     with page_parts.paired_columns("fast-numerics"):
         size = widgets.slider(
             choices.SCORES, _("How large scores are"), step=0.5, help=_("The standard deviation of a score.")
@@ -28,19 +28,19 @@ def panel() -> None:
         block = widgets.select_one(choices.BLOCK_ROUNDED, _("Keys in a tile"), choices.BLOCK_IDS)
         with page_parts.more_menu():
             seed = widgets.number_box(choices.SEED, _("Scores: random, seed"), step=1)
-    result = computed(numerics.Config(size, int(block), seed))
-    with place:
+    result = cached_run(numerics.Config(size, int(block), seed))
+    with container:
         show.figure(
             error_curves(result),
             name=f"rounding-scores-{size:g}-tile-{block}",
             key="fast-rounding",
-            sentence=_words(result),
-            table={"keys": list(numerics.LENGTHS), **_lines(result)},
+            sentence=_describe_errors(result),
+            table={"keys": list(numerics.LENGTHS), **_error_lines(result)},
         )
-    _sums(result)
+    _draw_log_sums(result)
 
 
-def _lines(result: numerics.Result) -> dict[str, list[float | None]]:
+def _error_lines(result: numerics.Result) -> dict[str, list[float | None]]:
     """The error of each way over the lengths, nothing where it has no number."""
     names = {
         "float32": _("float32, in tiles"),
@@ -50,9 +50,9 @@ def _lines(result: numerics.Result) -> dict[str, list[float | None]]:
         "bfloat16-raw": _("bfloat16, no maximum"),
         "float16-raw": _("float16, no maximum"),
     }
-    errors = {_("float32, the whole row at once"): result.whole}
+    errors = {_("float32, the whole row at once"): result.whole_row_errors}
     errors |= {name: result.errors[way] for way, name in names.items()}
-    return {name: [None if math.isnan(error) else float(error) for error in each] for name, each in errors.items()}
+    return {name: [None if math.isnan(error) else float(error) for error in values] for name, values in errors.items()}
 
 
 def error_curves(result: numerics.Result) -> Figure:
@@ -61,7 +61,7 @@ def error_curves(result: numerics.Result) -> Figure:
     return show.chart_of(
         draw_byte_curves,
         numerics.LENGTHS,
-        _lines(result),
+        _error_lines(result),
         *titles,
         here=None,
         text="{:.1e}".format,
@@ -70,8 +70,8 @@ def error_curves(result: numerics.Result) -> Figure:
     )
 
 
-def _words(result: numerics.Result) -> str:
-    most, ends = numerics.LENGTHS[-1], result.ends("float16-raw")
+def _describe_errors(result: numerics.Result) -> str:
+    most, ends = numerics.LENGTHS[-1], result.first_lost_length("float16-raw")
     errors = {way: errors[-1] for way, errors in result.errors.items()}
     if ends is None:
         lost = _("Without the maximum float16 still has numbers: no sum reaches 65,504. Make scores larger.")
@@ -93,7 +93,7 @@ def _words(result: numerics.Result) -> str:
         tiles=most // result.config.block,
         times=result.rescaled,
         tiled=errors["float32"],
-        whole=result.whole[-1],
+        whole=result.whole_row_errors[-1],
     )
     rounded = _(
         "Sums kept in bfloat16 are off by **{low:.1%}**, the same weights summed in float32 by {mixed:.2%}."
@@ -101,27 +101,27 @@ def _words(result: numerics.Result) -> str:
     return join_sentences(lost, rescaled, rounded)
 
 
-def _sums(result: numerics.Result) -> None:
+def _draw_log_sums(result: numerics.Result) -> None:
     """The same sum in both 16-bit formats, with the maximum subtracted and without."""
     sums = result.log_sums
     st.markdown(
         _(
             "The same row of {n:,} keys, the logarithm of its sum of exponentials; in float64 it is {exact:.4f}. Its "
             "scores and those of the other rows reach {largest:.1f}."
-        ).format(n=numerics.LENGTHS[-1], exact=result.exact, largest=result.largest[-1])
+        ).format(n=numerics.LENGTHS[-1], exact=result.exact_log_sum, largest=result.largest[-1])
     )
     formats = ("bfloat16", "float16")
     show.table_with_downloads(
         {
             _("format"): list(formats),
-            _("maximum subtracted"): [_logarithm(sums[each]) for each in formats],
-            _("not subtracted"): [_logarithm(sums[f"{each}-raw"]) for each in formats],
+            _("maximum subtracted"): [_format_logarithm(sums[name]) for name in formats],
+            _("not subtracted"): [_format_logarithm(sums[f"{name}-raw"]) for name in formats],
         },
         "log-sum-exp",
         "fast-log-sums",
     )
 
 
-def _logarithm(value: float) -> str:
+def _format_logarithm(value: float) -> str:
     """∞ to the eye; a file holds inf, which pandas, NumPy and R read as a number."""
     return units.format_quantity(f"{Rounded(value):.4f}".replace("inf", "∞"), value, "")

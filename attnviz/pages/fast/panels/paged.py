@@ -9,27 +9,27 @@ from attnviz.base.words import _, join_sentences
 from attnviz.pages.fast import choices, figures
 from attnviz.pages.fast.maths import paged
 
-made = shared(paged.run)
+cached_run = shared(paged.run)
 
 
 def panel() -> None:
     """Draw the section: memory over time and the table of one step, then what is lost."""
-    place = page_parts.main_picture()
+    container = page_parts.main_picture()
     slider = st.container()
-    result = made(_controls())
+    result = cached_run(_draw_controls())
     usual = int(result.reserved.argmax())
     with slider:
         step = widgets.slider(choices.STEP, _("Step"), high=result.steps - 1, usual=usual)
     names = [_("request {n}").format(n=n + 1) for n in range(len(result.requests))]
-    with place:
+    with container:
         page_parts.draw_columns(
-            lambda: _memory(result, step, names), lambda: _table(result, step, names), widths=(3, 2)
+            lambda: _draw_memory(result, step, names), lambda: _draw_block_table(result, step, names), widths=(3, 2)
         )
-    _lost(result, step)
+    _draw_lost_memory(result, step)
     show.program(paged.program(result.config), "fast-paged")
 
 
-def _controls() -> paged.Config:
+def _draw_controls() -> paged.Config:
     with page_parts.paired_columns("fast-paged"):
         block, shared, count, answer = [
             widgets.number_box(choices.PAGED[name], label, step=1)
@@ -45,7 +45,7 @@ def _controls() -> paged.Config:
     return paged.Config(block, shared, count, answer, seed)
 
 
-def _memory(result: paged.Result, step: int, names: list[str]) -> None:
+def _draw_memory(result: paged.Result, step: int, names: list[str]) -> None:
     several = int((result.holders[step] > 1).sum())
     steps, blocks = np.nonzero(result.holders)
     show.figure(
@@ -70,26 +70,26 @@ def _memory(result: paged.Result, step: int, names: list[str]) -> None:
     )
 
 
-def _table(result: paged.Result, step: int, names: list[str]) -> None:
+def _draw_block_table(result: paged.Result, step: int, names: list[str]) -> None:
     table = result.tables[step]
     rows = [(at, col, number) for at, blocks in table.items() for col, number in enumerate(blocks)]
-    words = _("Nobody is here after this step.")
+    caption = _("Nobody is here after this step.")
     if table:
         at, blocks = max(table.items(), key=lambda row: len(row[1]))
-        words = _(
+        caption = _(
             "The block table: what {request} holds from its token {first} on lies in block **{block}**. Attention over "
             "the blocks, found by the table, differs from attention over one piece by at most {apart:.1g}."
         ).format(
             first=(len(blocks) - 1) * result.config.block + 1,
             request=names[at],
             block=blocks[-1],
-            apart=result.apart,
+            apart=result.max_difference,
         )
     show.figure(
         show.chart_of(figures.block_table, table, result.holders[step], names),
         name=f"block-table-step-{step}",
         key="fast-block-table",
-        sentence=words,
+        sentence=caption,
         table={
             "request": [at + 1 for at, _col, _number in rows],
             "which": [col for _at, col, _number in rows],
@@ -98,14 +98,14 @@ def _table(result: paged.Result, step: int, names: list[str]) -> None:
     )
 
 
-def _lost(result: paged.Result, step: int) -> None:
+def _draw_lost_memory(result: paged.Result, step: int) -> None:
     lines = {
         _("reserved, a piece for each"): result.reserved,
         _("tokens in these pieces"): result.used,
-        _("held in blocks"): result.held,
+        _("held in blocks"): result.block_capacity,
         _("tokens in these blocks"): result.written,
     }
-    reserved, used, held, written = (int(values[step]) for values in lines.values())
+    reserved, used, block_capacity, written = (int(values[step]) for values in lines.values())
     show.figure(
         show.chart_of(figures.tokens_over_steps, lines, step),
         name=f"paged-and-contiguous-step-{step}",
@@ -120,9 +120,9 @@ def _lost(result: paged.Result, step: int) -> None:
             used=used,
             lost=1 - used / reserved if reserved else 0.0,
             gaps=int(result.gaps[step]),
-            held=held,
+            held=block_capacity,
             written=written,
-            less=1 - written / held if held else 0.0,
+            less=1 - written / block_capacity if block_capacity else 0.0,
             saved=used - written,
         ),
         table={"step": list(range(result.steps)), **{name: values.tolist() for name, values in lines.items()}},

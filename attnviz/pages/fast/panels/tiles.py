@@ -17,16 +17,16 @@ from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.fast import choices
 from attnviz.pages.fast.maths import tiles
 
-filmed = shared(tiles.run)
+cached_run = shared(tiles.run)
 
 
 def panel() -> None:
     """Draw the section."""
-    place = page_parts.main_picture()
-    config = _ask()
-    film = filmed(config)
-    at = widgets.limit_choice(choices.AT, len(film.tiles) - 1, usual=film.middle)
-    with place:
+    container = page_parts.main_picture()
+    config = _draw_controls()
+    film = cached_run(config)
+    at = widgets.limit_choice(choices.AT, len(film.tiles) - 1, usual=film.middle_step)
+    with container:
         draw(film, "fast-film", at, lambda step: link_state.set_and_push(choices.AT, step))
         show.footer(
             lambda: tile_figure(film, at),
@@ -40,11 +40,11 @@ def panel() -> None:
             ).format(tokens=config.tokens, seed=config.seed, whole=units.binary(tiles.NUMBER * config.tokens**2)),
             table=lambda: running_table(film, at),
         )
-    st.markdown(_said(film))
+    st.markdown(_describe_difference(film))
     show.program(tiles.program(config), "fast-tiles")
 
 
-def _ask() -> tiles.Config:
+def _draw_controls() -> tiles.Config:
     with page_parts.paired_columns("fast"):
         tokens = widgets.number_box(choices.FILM_TOKENS, _("Tokens"), step=16)
         block_q = widgets.select_one(choices.BLOCK_Q, _("Queries in a tile"), choices.BLOCK_IDS)
@@ -62,15 +62,15 @@ def _ask() -> tiles.Config:
 
 def draw(film: tiles.TileRun, key: str, at: int, on_step: Callable[[int], None]) -> None:
     """Draw the film at a step; `on_step` hears where the visitor stops."""
-    tile_film.tile_film(key, film.told, partial(_drawn, film.config), at=at, on_step=on_step)
+    tile_film.tile_film(key, film.canvas_header, partial(_film_arrays, film.config), at=at, on_step=on_step)
 
 
-def _drawn(config: tiles.Config) -> tuple[np.ndarray, np.ndarray]:
-    film = filmed(config)
-    return film.shades, film.kept
+def _film_arrays(config: tiles.Config) -> tuple[np.ndarray, np.ndarray]:
+    film = cached_run(config)
+    return film.shades, film.line_stats
 
 
-def _said(film: tiles.TileRun) -> str:
+def _describe_difference(film: tiles.TileRun) -> str:
     what = _("gradients of Q, K and V") if film.config.backward else _("output")
     return join_sentences(
         _(
@@ -85,18 +85,18 @@ def _said(film: tiles.TileRun) -> str:
 
 def running_numbers(film: tiles.TileRun, at: int) -> dict[str, np.ndarray]:
     """What each line keeps once the tile `at` is done, NaN where it has met none: two numbers, by their names."""
-    down = int(film.config.backward)  # the side of a tile on which its lines stand
-    here, of = film.tiles[at], np.arange(film.config.tokens) // film.config.blocks[down]
-    met = np.where(of < here[down], film.kept[:, -1], film.kept[:, here[1 - down]])
-    words = tile_film.film_text(film.config.backward)
-    shown = np.where((of <= here[down]) & np.isfinite(met), met, np.nan)
-    return dict(zip((words["first"], words["second"]), shown, strict=True))
+    line_side = int(film.config.backward)  # the side of a tile on which its lines stand
+    tile, block_of_line = film.tiles[at], np.arange(film.config.tokens) // film.config.blocks[line_side]
+    latest = np.where(block_of_line < tile[line_side], film.line_stats[:, -1], film.line_stats[:, tile[1 - line_side]])
+    names = tile_film.film_text(film.config.backward)
+    numbers = np.where((block_of_line <= tile[line_side]) & np.isfinite(latest), latest, np.nan)
+    return dict(zip((names["first"], names["second"]), numbers, strict=True))
 
 
 def tile_figure(film: tiles.TileRun, at: int) -> SceneFigure:
     """The film's picture at a step, for files."""
-    part = tile_film.TileFigure(film.told, film.shades, film.kept, at)
-    return SceneFigure((part,), part.title, part)
+    figure = tile_film.TileFigure(film.canvas_header, film.shades, film.line_stats, at)
+    return SceneFigure((figure,), figure.title, figure)
 
 
 def running_table(film: tiles.TileRun, at: int) -> dict[str, list[Any]]:

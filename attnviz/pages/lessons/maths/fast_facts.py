@@ -26,13 +26,13 @@ TIMES = {"three": 3, "thirty": 30, "hundreds": 300}  #: id of an answer -> times
 def too_large(_subject: Subject) -> Facts:
     """Bytes that one layer moves with the whole matrix, and in tiles."""
     costs = cost.run(cost.Config())
-    untiled, tiled = costs.whole.moved, costs.tiles.moved
+    untiled, tiled = costs.whole_matrix.bytes_moved, costs.tiles.bytes_moved
     at = cost.LENGTHS.index(costs.config.tokens)
     values = {
         "heads": costs.config.heads,
         "tokens": costs.config.tokens,
-        "scores": units.binary(costs.scores[at]),
-        "held": units.binary(costs.held[at]),
+        "scores": units.binary(costs.score_bytes[at]),
+        "held": units.binary(costs.qkv_output_bytes[at]),
         "whole": units.binary(untiled.total),
         "tiled": units.binary(tiled.total),
         "times": untiled.total / tiled.total,
@@ -40,7 +40,8 @@ def too_large(_subject: Subject) -> Facts:
     return Facts(
         values,
         nearest_answer(
-            {name: math.log(n) for name, n in TIMES.items()}, math.log(costs.whole.moved.total / tiled.total)
+            {name: math.log(n) for name, n in TIMES.items()},
+            math.log(costs.whole_matrix.bytes_moved.total / tiled.total),
         ),
     )
 
@@ -48,12 +49,12 @@ def too_large(_subject: Subject) -> Facts:
 def rises(_subject: Subject) -> Facts:
     """A row of the film whose largest score rises most at the tile on show, and what becomes of its sum."""
     film = tiles.run(tiles.Config())
-    row, col = film.tiles[film.middle]
+    row, col = film.tiles[film.middle_step]
     size = film.config.block_q
-    was, now = (film.kept[0, block, row * size : (row + 1) * size] for block in (col - 1, col))
+    was, now = (film.line_stats[0, block, row * size : (row + 1) * size] for block in (col - 1, col))
     line = int(np.exp(was - now).argmin())
     at = row * size + line
-    before, factor = float(film.kept[1, col - 1, at]), float(np.exp(was[line] - now[line]))
+    before, factor = float(film.line_stats[1, col - 1, at]), float(np.exp(was[line] - now[line]))
     values = {
         "block": size,
         "tokens": film.config.tokens,
@@ -63,7 +64,7 @@ def rises(_subject: Subject) -> Facts:
         "sum": before,
         "factor": factor,
         "scaled": before * factor,
-        "after": float(film.kept[1, col, at]),
+        "after": float(film.line_stats[1, col, at]),
     }
     return Facts(values, "scaled" if factor < 1 else "stays")
 
@@ -76,21 +77,21 @@ def exact(_subject: Subject) -> Facts:
         {
             "keys": numerics.LENGTHS[-1],
             "tiled": errors["float32"],
-            "whole": float(result.whole[-1]),
+            "whole": float(result.whole_row_errors[-1]),
             "low": errors["bfloat16"],
             "mixed": errors["mixed"],
             "difference": tiles.run(tiles.Config()).difference,
         },
         "alike"
-        if 0.5 < errors["float32"] / result.whole[-1] < 2
-        else ("tiles" if errors["float32"] < result.whole[-1] else "row"),
+        if 0.5 < errors["float32"] / result.whole_row_errors[-1] < 2
+        else ("tiles" if errors["float32"] < result.whole_row_errors[-1] else "row"),
     )
 
 
 def saved(_subject: Subject) -> Facts:
     """The time of one layer at best on a GPU, both ways."""
     costs, gpu = cost.run(cost.Config()), gpus()[GPU]
-    untiled, tiled = (way.at_best(gpu.machine) for way in (costs.whole, costs.tiles))
+    untiled, tiled = (way.roofline_step(gpu.machine) for way in (costs.whole_matrix, costs.tiles))
     values = {
         "gpu": gpu.name,
         "tokens": costs.config.tokens,
@@ -98,9 +99,9 @@ def saved(_subject: Subject) -> Facts:
         "tiled": units.duration(tiled.seconds),
         "times": untiled.seconds / tiled.seconds,
         "flops": units.flop(costs.tiles.flops),
-        "whole_flops": units.flop(costs.whole.flops),
+        "whole_flops": units.flop(costs.whole_matrix.flops),
     }
-    return Facts(values, "same" if costs.whole.flops == costs.tiles.flops else "fewer")
+    return Facts(values, "same" if costs.whole_matrix.flops == costs.tiles.flops else "fewer")
 
 
 def in_blocks(_subject: Subject) -> Facts:
@@ -108,7 +109,7 @@ def in_blocks(_subject: Subject) -> Facts:
     result = paged.run(paged.Config())
     step = int(result.reserved.argmax())
     reserved, used, allocated, written = (
-        int(curve[step]) for curve in (result.reserved, result.used, result.held, result.written)
+        int(curve[step]) for curve in (result.reserved, result.used, result.block_capacity, result.written)
     )
     return Facts(
         {

@@ -131,7 +131,9 @@ def draw_mask(subject: Subject, settings: PictureSettings, key: str) -> None:
     result = mask_lab.run(mask_lab.Config(tokens, rules=rules))
     painted = _read_painted_mask(len(tokens))
     if painted is not None:
-        result = mask_lab.run(mask_lab.Config(tokens, rules=rules, paint=mask_lab.painted(result.rules_alone, painted)))
+        result = mask_lab.run(
+            mask_lab.Config(tokens, rules=rules, paint=mask_lab.find_paint(result.rules_alone, painted))
+        )
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**" + _("Who may look at whom: click to change it") + "**")

@@ -274,9 +274,9 @@ def draw_sharing(_subject: Subject, _settings: PictureSettings, key: str) -> Non
 
 def draw_tile_film(_subject: Subject, settings: PictureSettings, key: str) -> None:
     """The film, forward or backward; at the tile in the middle, or at the one before it."""
-    film = tiles_panel.filmed(tiles.Config(backward=settings.get("pass") == "backward"))
+    film = tiles_panel.cached_run(tiles.Config(backward=settings.get("pass") == "backward"))
     chosen = link_state.value(choices.POSITION)
-    at = film.middle - (settings.get("at") == "before") if chosen is None else min(chosen, len(film.tiles) - 1)
+    at = film.middle_step - (settings.get("at") == "before") if chosen is None else min(chosen, len(film.tiles) - 1)
     tiles_panel.draw(film, key, at, lambda step: link_state.set_and_push(choices.POSITION, step))
 
 
@@ -300,7 +300,7 @@ def draw_roofline(subject: Subject, _settings: PictureSettings, key: str) -> Non
 def draw_rounding(_subject: Subject, _settings: PictureSettings, key: str) -> None:
     """How far each way is from float64, over the length of a row."""
     template = _("Random scores of standard deviation {size:g}, random values; each error is measured against float64.")
-    result = rounding_panel.computed(numerics.Config())
+    result = rounding_panel.cached_run(numerics.Config())
     _draw_captioned(rounding_panel.error_curves(result), key, template.format(size=result.config.size))
 
 

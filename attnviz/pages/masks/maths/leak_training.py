@@ -1,4 +1,4 @@
-"""What the causal mask does to training: T examples from one sentence, and a loss of zero when it is off by one."""
+"""The causal mask in training: T examples from one sentence, and a loss of zero when the mask is off by one."""
 
 import copy
 import math
@@ -27,7 +27,7 @@ class Config:
     `leak` is by how many places the wrong mask is off; `length` words a line, `batch` lines a step.
     """
 
-    words: tuple[str, ...]
+    sentence: tuple[str, ...]
     seed: int = 0
     leak: int = 1
     length: int = 12
@@ -55,32 +55,32 @@ class Result:
     total_steps: int
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         return int(self.steps[-1]) >= self.total_steps
 
 
 @dataclass(frozen=True)
 class Examples:
-    """One sentence as training examples: what is read, what comes next, the loss of each (nats).
+    """One sentence as training examples: each prefix, its next word, and its loss in nats.
 
-    `together` comes from one pass under the causal mask over all words but the last, which nothing
-    follows; `apart` from a pass for each example.
+    `one_pass_losses` comes from one pass under the causal mask over all words but the last, which nothing
+    follows; `separate_losses` from a pass for each example.
     """
 
-    read: tuple[tuple[str, ...], ...]
-    following: tuple[str, ...]
-    together: np.ndarray
-    apart: np.ndarray
+    prefixes: tuple[tuple[str, ...], ...]
+    next_words: tuple[str, ...]
+    one_pass_losses: np.ndarray
+    separate_losses: np.ndarray
 
     @property
     def pairs_together(self) -> int:
         """Scores that the one pass computes."""
-        return len(self.read) ** 2
+        return len(self.prefixes) ** 2
 
     @property
     def pairs_apart(self) -> int:
         """Scores that a pass for each example computes."""
-        return sum(len(words) ** 2 for words in self.read)
+        return sum(len(prefix) ** 2 for prefix in self.prefixes)
 
 
 class TinyModel(nn.Module):
@@ -89,14 +89,14 @@ class TinyModel(nn.Module):
     def __init__(self, vocabulary: int, length: int) -> None:
         super().__init__()
         self.word = nn.Embedding(vocabulary, WIDTH)
-        self.place = nn.Embedding(length, WIDTH)
+        self.position = nn.Embedding(length, WIDTH)
         self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
         self.out = nn.Linear(WIDTH, WIDTH)
         self.head = nn.Linear(WIDTH, vocabulary)
 
     def forward(self, tokens: Tensor, may_attend: Tensor) -> tuple[Tensor, Tensor]:
         """tokens (B, T) -> logits (B, T, V) and weights (B, T, T)."""
-        x = self.word(tokens) + self.place.weight[: tokens.shape[1]]
+        x = self.word(tokens) + self.position.weight[: tokens.shape[1]]
         q, k, v = self.qkv(x).unsqueeze(1).chunk(3, -1)  # (B, H=1, T, D)
         stages = attend(q, k, v, mask=may_attend)
         return self.head(x + self.out(stages.output[:, 0])), stages.weights[:, 0]
@@ -107,9 +107,9 @@ def next_word_loss(logits: Tensor, tokens: Tensor) -> Tensor:
     return F.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
 
 
-def vocabulary(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The sentence's different words, in order, as many as the small model takes."""
-    different = tuple(dict.fromkeys(words))
+def vocabulary(sentence: tuple[str, ...]) -> tuple[str, ...]:
+    """Distinct words of the sentence in order, at most MOST_WORDS. Problem if there are fewer than two."""
+    different = tuple(dict.fromkeys(sentence))
     if len(different) < 2:
         raise Problem(
             "There {n:is|are} {n} different {n:word|words} in the sentence; guessing the next one takes at least two.",
@@ -118,15 +118,15 @@ def vocabulary(words: tuple[str, ...]) -> tuple[str, ...]:
     return different[:MOST_WORDS]
 
 
-def examples(words: tuple[str, ...], seed: int = 0) -> Examples:
+def examples(sentence: tuple[str, ...], seed: int = 0) -> Examples:
     """The T - 1 examples in a sentence of T words, their losses in one pass and one by one, for an untrained model."""
-    names = tuple(dict.fromkeys(words))
-    if len(words) < 2:
+    names = tuple(dict.fromkeys(sentence))
+    if len(sentence) < 2:
         raise Problem("One word is no training example: there is no next word. Type at least two.")
-    length = len(words)
+    length = len(sentence)
     with seeded_generator(seed):
         model = TinyModel(len(names), length)
-    tokens = torch.tensor([[names.index(word) for word in words]])
+    tokens = torch.tensor([[names.index(word) for word in sentence]])
     with torch.no_grad():
         logits, _ = model(tokens[:, :-1], masks.causal(length - 1))
         together = F.cross_entropy(logits[0], tokens[0, 1:], reduction="none")
@@ -134,16 +134,19 @@ def examples(words: tuple[str, ...], seed: int = 0) -> Examples:
             F.cross_entropy(model(tokens[:, :n], masks.everything(n))[0][0, -1], tokens[0, n]) for n in range(1, length)
         ]
     return Examples(
-        tuple(words[:n] for n in range(1, length)),
-        words[1:],
+        tuple(sentence[:n] for n in range(1, length)),
+        sentence[1:],
         together.numpy(),
         torch.stack(apart).numpy(),
     )
 
 
 def train(config: Config) -> Iterator[Result]:
-    """Train two models from one start on the same lines, one mask right and one off by `leak`; results so far."""
-    names = vocabulary(config.words)
+    """Train two models from one initialisation on the same lines, one with the right mask, one with a leaking mask.
+
+    Yields the result so far at every reported step.
+    """
+    names = vocabulary(config.sentence)
     with seeded_generator(config.seed):
         honest = TinyModel(len(names), config.length)
     leaking = copy.deepcopy(honest)
@@ -154,18 +157,33 @@ def train(config: Config) -> Iterator[Result]:
     log: list[tuple[int, float, float, float]] = []
     for step in range(config.steps + 1):
         lines = torch.randint(len(names), (config.batch, config.length), generator=generator)
-        seen = [_step(*pair, lines) for pair in zip((honest, leaking), optimisers, (right, wrong), strict=True)]
+        losses_and_weights = [
+            _train_step(*pair, lines) for pair in zip((honest, leaking), optimisers, (right, wrong), strict=True)
+        ]
         if step % REPORT_EVERY and step < config.steps:
             continue
         with torch.no_grad():
-            alone = next_word_loss(leaking(lines, right)[0], lines)
-        log.append((step, seen[0][0], seen[1][0], float(alone)))
-        steps, of_right, of_wrong, of_alone = (np.array(column) for column in zip(*log, strict=True))
-        yield Result(steps, of_right, of_wrong, of_alone, math.log(len(names)), seen[0][1], seen[1][1], config.steps)
+            loss_without_leak = next_word_loss(leaking(lines, right)[0], lines)
+        log.append((step, losses_and_weights[0][0], losses_and_weights[1][0], float(loss_without_leak)))
+        steps, honest_losses, leaking_losses, losses_without_leak = (
+            np.array(column) for column in zip(*log, strict=True)
+        )
+        yield Result(
+            steps,
+            honest_losses,
+            leaking_losses,
+            losses_without_leak,
+            math.log(len(names)),
+            losses_and_weights[0][1],
+            losses_and_weights[1][1],
+            config.steps,
+        )
 
 
-def _step(model: nn.Module, optimiser: torch.optim.Optimizer, mask: Tensor, lines: Tensor) -> tuple[float, np.ndarray]:
-    """One step of training; the loss before it, and the mean weights."""
+def _train_step(
+    model: nn.Module, optimiser: torch.optim.Optimizer, mask: Tensor, lines: Tensor
+) -> tuple[float, np.ndarray]:
+    """Take one training step. Returns the loss before it, and the attention weights averaged over the batch."""
     logits, weights = model(lines, mask)
     loss = next_word_loss(logits, lines)
     optimiser.zero_grad()

@@ -1,4 +1,4 @@
-"""A mask put together from presets and paint: what it does to one sentence's attention, and to 4,096 words."""
+"""A mask from presets and paint: its effect on the attention of one sentence, and its tiles over 4,096 words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from torch import Tensor
 from attnviz.analysis.word_vectors import sentence
 from attnviz.core.attention import attend
 from attnviz.core.measures import total_variation
-from attnviz.pages.masks.maths.mask_rules import Rule, combined, combined_strips
+from attnviz.pages.masks.maths.mask_rules import Rule, combine_rules, combine_strips
 
 MOST_LAYERS = 12
 
@@ -33,7 +33,7 @@ class Painted:
         ]
         return sorted(cell for cell in marked if max(cell[:2]) < length)
 
-    def over(self, mask: Tensor) -> Tensor:
+    def apply_to(self, mask: Tensor) -> Tensor:
         """`mask` with the painted cells set."""
         painted = mask.clone()
         for q, k, value in self.cells(len(mask)):
@@ -41,15 +41,15 @@ class Painted:
         return painted
 
 
-def painted(base: np.ndarray, wanted: np.ndarray) -> Painted:
-    """The paint that makes `base` look like `wanted`, both boolean (T, T)."""
+def find_paint(base: np.ndarray, wanted: np.ndarray) -> Painted:
+    """Painted cells that turn `base` into `wanted`, both boolean (T, T)."""
     on, off = np.flatnonzero(wanted & ~base), np.flatnonzero(base & ~wanted)
     return Painted(len(base), tuple(map(int, on)), tuple(map(int, off)))
 
 
 @dataclass(frozen=True)
 class Config:
-    words: tuple[str, ...]
+    tokens: tuple[str, ...]
     seed: int = 0
     rules: tuple[Rule, ...] = (Rule("causal"),)
     paint: Painted = Painted()
@@ -59,13 +59,13 @@ class Config:
 class Result:
     """`mask` (T, T) boolean, `rules_alone` the same without paint; weights (T, T) `before` and `after` masking.
 
-    `pairs` of `square` pairs are kept; `empty` are the queries that may look at nothing.
-    `hops` (T, T): after how many layers key k has reached query q, 0 = at once (itself), -1 = never within
-    MOST_LAYERS; the residual stream carries what a word has received on to the next layer. `moved` (T,): the share
-    of each row's weight that masking moved to other keys.
+    The mask keeps `pairs` of `square` pairs; `empty` lists the queries that may attend to nothing.
+    `hops` (T, T): number of layers until key k has reached query q; 0 = itself, -1 = never within MOST_LAYERS. The
+    residual stream carries what a word has received on to the next layer.
+    `moved_weight` (T,): share of each row's weight that masking moves to other keys.
     """
 
-    words: tuple[str, ...]
+    tokens: tuple[str, ...]
     mask: np.ndarray
     rules_alone: np.ndarray
     before: np.ndarray
@@ -82,25 +82,25 @@ class Result:
         return self.mask.size
 
     @property
-    def moved(self) -> np.ndarray:
+    def moved_weight(self) -> np.ndarray:
         return total_variation(torch.from_numpy(self.before), torch.from_numpy(self.after)).numpy()
 
-    def reached(self, layers: int) -> np.ndarray:
+    def count_reached(self, layers: int) -> np.ndarray:
         """(T,): how many words have reached each word after `layers` layers, itself included."""
         return ((self.hops >= 0) & (self.hops <= layers)).sum(-1)
 
 
 def run(config: Config) -> Result:
-    """The mask of `config`, and attention with and without it on random vectors."""
-    s = sentence(config.words, config.seed)
-    alone = combined(config.rules, len(s))
-    mask = config.paint.over(alone)
+    """Compute the mask, and attention with and without it on random vectors."""
+    s = sentence(config.tokens, config.seed)
+    rules_mask = combine_rules(config.rules, len(s))
+    mask = config.paint.apply_to(rules_mask)
     q, k, v = (t.unsqueeze(0) for t in (s.q, s.k, s.v))  # (H=1, T, D)
     before, after = attend(q, k, v), attend(q, k, v, mask=mask)
     return Result(
-        config.words,
+        config.tokens,
         mask.numpy(),
-        alone.numpy(),
+        rules_mask.numpy(),
         before.weights[0].numpy(),
         after.weights[0].numpy(),
         hops(mask).numpy(),
@@ -109,7 +109,7 @@ def run(config: Config) -> Result:
 
 
 def hops(mask: Tensor, most: int = MOST_LAYERS) -> Tensor:
-    """Layers until key k has reached query q, (T, T): 0 on the diagonal, -1 where never within `most`."""
+    """Number of layers until key k has reached query q, (T, T): 0 on the diagonal, -1 if never within `most`."""
     length = len(mask)
     step = (mask | torch.eye(length, dtype=torch.bool)).float()  # the residual stream keeps what was there
     reach = torch.eye(length)
@@ -127,7 +127,7 @@ FLEX_BLOCK = 128  #: words along each side of a block that FlexAttention skips o
 
 
 @dataclass(frozen=True)
-class Far:
+class TiledMask:
     """`density` (tiles, tiles): share of each tile's pairs that is kept, 0 to 1; `pairs`: how many are kept in all.
 
     `blocks` counts FlexAttention's blocks: (empty, partial, full). `by_lot`: some keys are drawn at random.
@@ -145,15 +145,15 @@ class Far:
         return self.length**2
 
 
-def far_view(rules: Sequence[Rule], length: int = LENGTH, tile: int = TILE) -> Far:
-    """The pairs that `rules` keep of `length` words, counted tile by tile."""
-    strips = combined_strips(rules, length, tile)
+def count_in_tiles(rules: Sequence[Rule], length: int = LENGTH, tile: int = TILE) -> TiledMask:
+    """Count the pairs that `rules` keep of `length` words, tile by tile."""
+    strips = combine_strips(rules, length, tile)
     columns = torch.cat([strip.unflatten(1, (-1, tile)).sum(2) for strip in strips])  # of each word, (T, tiles)
     counts = columns.unflatten(0, (-1, tile)).sum(1)  # (tiles, tiles)
-    wide = FLEX_BLOCK // tile
-    blocks = counts.unflatten(1, (-1, wide)).unflatten(0, (-1, wide)).sum((1, 3))
+    tiles_per_block = FLEX_BLOCK // tile
+    blocks = counts.unflatten(1, (-1, tiles_per_block)).unflatten(0, (-1, tiles_per_block)).sum((1, 3))
     full, empty = int((blocks == FLEX_BLOCK**2).sum()), int((blocks == 0).sum())
-    return Far(
+    return TiledMask(
         length,
         (counts / tile**2).numpy(),
         int(counts.sum()),

@@ -11,7 +11,7 @@ import torch
 from attnviz.base.message import Message
 from attnviz.core import masks
 from attnviz.pages.masks.maths.mask_lab import Config
-from attnviz.pages.masks.maths.mask_rules import Rule, combined
+from attnviz.pages.masks.maths.mask_rules import Rule, combine_rules
 
 CELLS_LISTED = 12  #: at most so many painted cells are written one by one, more of them as a grid
 
@@ -24,23 +24,23 @@ class Program:
     remark: Message
 
 
-def tagged(rules: Sequence[Rule]) -> list[tuple[Rule, str]]:
-    """Each rule with the ending of its tensors' names: "" for the first of a kind, then "_2", "_3"."""
+def tag_rules(rules: Sequence[Rule]) -> list[tuple[Rule, str]]:
+    """Pair each rule with the suffix of its tensors: "" for the first of a kind, then "_2", "_3"."""
     kinds = [rule.kind for rule in rules]
-    counts = [kinds[: place + 1].count(kind) for place, kind in enumerate(kinds)]
+    counts = [kinds[: index + 1].count(kind) for index, kind in enumerate(kinds)]
     return [(rule, "" if count == 1 else f"_{count}") for rule, count in zip(rules, counts, strict=True)]
 
 
 def setup(rules: Sequence[Rule]) -> str:
     """Source of the tensors that the conditions index; it uses the names `torch` and `T`."""
-    return "".join(f"{text}\n" for rule, tag in tagged(rules) if (text := rule.setup(tag)))
+    return "".join(f"{text}\n" for rule, tag in tag_rules(rules) if (text := rule.setup(tag)))
 
 
 def condition(rules: Sequence[Rule]) -> str:
     """Source of all rules as one expression over q and k."""
     if not rules:
         return "(q >= 0) & (k >= 0)"
-    (first, tag), *others = tagged(rules)
+    (first, tag), *others = tag_rules(rules)
     text = first.condition(tag)
     for rule, tag in others:
         text = f"({text}) {'&' if rule.join == 'and' else '|'} ({rule.condition(tag)})"
@@ -52,7 +52,7 @@ _SENTENCE = "from attnviz.analysis.word_vectors import sentence\n\n"
 
 def _vectors(config: Config) -> str:
     return (
-        f"words = {config.words!r}\n"
+        f"words = {config.tokens!r}\n"
         f"T, s = len(words), sentence(words, seed={config.seed})  # a random vector for each word\n"
         "queries, keys = s.q[None, None], s.k[None, None]  # (B, H, T, D)\n"
         "values = torch.eye(T)[None, None]  # with the identity as values, the output is the weights\n"
@@ -66,7 +66,7 @@ def _matrix(config: Config) -> str:
         "q, k = torch.arange(T)[:, None], torch.arange(T)\n"
         f"mask = {condition(config.rules)}  # (T, T), True = may attend\n"
     )
-    cells = config.paint.cells(len(config.words))
+    cells = config.paint.cells(len(config.tokens))
     if not cells:
         return code
     if len(cells) <= CELLS_LISTED:
@@ -80,11 +80,11 @@ def _matrix(config: Config) -> str:
 
 def whole_mask(config: Config) -> torch.Tensor:
     """The mask (T, T) of the rules and the paint."""
-    return config.paint.over(combined(config.rules, len(config.words)))
+    return config.paint.apply_to(combine_rules(config.rules, len(config.tokens)))
 
 
 def _is_causal(config: Config) -> Program:
-    length = len(config.words)
+    length = len(config.tokens)
     differ = int((whole_mask(config) ^ masks.causal(length)).sum())
     if differ:
         return Program(
@@ -113,13 +113,13 @@ def _attn_mask(config: Config) -> Program:
         code,
         Message(
             "Takes any mask; True means attend. It is stored as {cells:,} {cells:cell|cells}, once for all heads.",
-            {"cells": len(config.words) ** 2},
+            {"cells": len(config.tokens) ** 2},
         ),
     )
 
 
 def _mask_mod(config: Config) -> Program:
-    if config.paint.cells(len(config.words)):
+    if config.paint.cells(len(config.tokens)):
         tensors, looks = f"{_matrix(config)}\n", "mask[q, k]"
     else:
         tensors, looks = setup(config.rules), condition(config.rules)

@@ -63,7 +63,7 @@ class Rule:
         return Rule(kind, tuple((p.name, values.get(p.name, p.default)) for p in KINDS[kind].parameters), join)
 
     def strips(self, length: int, rows: int) -> Iterator[Tensor]:
-        """Which keys each query sees, boolean (rows, T) at a time: keys drawn at random are drawn row by row."""
+        """Boolean strips (rows, T): the keys that each query may attend to. Random keys are drawn row by row."""
         v: Values = dict(self.values)
         sees, (queries, keys) = KINDS[self.kind].sees, masks.positions(length)
         luck = torch.Generator().manual_seed(v.get("seed", 0))
@@ -80,19 +80,19 @@ class Rule:
         return KINDS[self.kind].setup(dict(self.values), tag)
 
 
-def combined(rules: Sequence[Rule], length: int) -> Tensor:
+def combine_rules(rules: Sequence[Rule], length: int) -> Tensor:
     """The boolean matrix (T, T) of all rules, joined from the first to the last; all True without rules."""
-    return next(combined_strips(rules, length, length))
+    return next(combine_strips(rules, length, length))
 
 
-def combined_strips(rules: Sequence[Rule], length: int, rows: int) -> Iterator[Tensor]:
-    """The same, (rows, T) at a time."""
+def combine_strips(rules: Sequence[Rule], length: int, rows: int) -> Iterator[Tensor]:
+    """The matrix of `combine_rules` in strips of (rows, T)."""
     rules = rules or (Rule("none"),)
     for first, *others in zip(*(rule.strips(length, rows) for rule in rules), strict=True):
-        seen = first
-        for rule, part in zip(rules[1:], others, strict=True):
-            seen = seen & part if rule.join == "and" else seen | part
-        yield seen
+        visible = first
+        for rule, strip in zip(rules[1:], others, strict=True):
+            visible = visible & strip if rule.join == "and" else visible | strip
+        yield visible
 
 
 def document_lengths(text: str) -> tuple[int, ...]:
@@ -103,7 +103,7 @@ def document_lengths(text: str) -> tuple[int, ...]:
     return tuple(int(piece) for piece in pieces)
 
 
-def _in_documents(q: Tensor, k: Tensor, n: int, v: Values) -> Tensor:
+def _see_documents(q: Tensor, k: Tensor, n: int, v: Values) -> Tensor:
     """The documents come again and again until all words are used up; the last one is cut."""
     lengths = torch.tensor(document_lengths(v["lengths"]))
     lengths = lengths.repeat(n // int(lengths.sum()) + 1)
@@ -111,27 +111,27 @@ def _in_documents(q: Tensor, k: Tensor, n: int, v: Values) -> Tensor:
     return document[q] == document[k]
 
 
-def _in_steps(q: Tensor, k: Tensor, n: int, v: Values) -> Tensor:
+def _see_dilated(q: Tensor, k: Tensor, n: int, v: Values) -> Tensor:
     distance = (q - k).abs() if v["both_sides"] else q - k
     reach = (v["window"] - 1) * v["dilation"] if v["window"] else n
     return (distance >= 0) & (distance % v["dilation"] == 0) & (distance <= reach)
 
 
-def _in_blocks(q: Tensor, k: Tensor, n: int, v: Values) -> Tensor:
+def _see_blocks(q: Tensor, k: Tensor, n: int, v: Values) -> Tensor:
     apart, first = q // v["block"] - k // v["block"], v["global_tokens"]
     if v["both_sides"]:
         return (apart.abs() <= v["neighbours"]) | (k < first) | (q < first)
     return (k <= q) & ((apart <= v["neighbours"]) | (k < first))
 
 
-def _dilated(v: Values, _tag: str) -> str:
+def _dilated_condition(v: Values, _tag: str) -> str:
     distance = "(q - k).abs()" if v["both_sides"] else "(q - k)"
     side = "" if v["both_sides"] else "(k <= q) & "
     reach = f" & ({distance} <= {(v['window'] - 1) * v['dilation']})" if v["window"] else ""
     return f"{side}({distance} % {v['dilation']} == 0){reach}"
 
 
-def _blocks(v: Values, _tag: str) -> str:
+def _blocks_condition(v: Values, _tag: str) -> str:
     block, near, first = v["block"], v["neighbours"], v["global_tokens"]
     if v["both_sides"]:
         near_by = f"((q // {block} - k // {block}).abs() <= {near})"
@@ -215,7 +215,7 @@ KINDS: dict[str, RuleKind] = {
             Message("packed documents"),
             Message("Several texts packed in one row do not see each other: this is how training batches are filled."),
             (RuleParameter("lengths", Message("words in each, then from the first again"), "4, 3, 5"),),
-            _in_documents,
+            _see_documents,
             lambda v, tag: f"document{tag}[q] == document{tag}[k]",
             _documents_setup,
         ),
@@ -228,8 +228,8 @@ KINDS: dict[str, RuleKind] = {
                 RuleParameter("window", Message("at most (0: no limit)"), 0, 0, 64),
                 _BOTH_SIDES,
             ),
-            _in_steps,
-            _dilated,
+            _see_dilated,
+            _dilated_condition,
         ),
         RuleKind(
             "blocks",
@@ -241,8 +241,8 @@ KINDS: dict[str, RuleKind] = {
                 RuleParameter("global_tokens", Message("global words"), 1, 0, 16),
                 _BOTH_SIDES,
             ),
-            _in_blocks,
-            _blocks,
+            _see_blocks,
+            _blocks_condition,
         ),
         RuleKind(
             "random",

@@ -1,4 +1,4 @@
-"""What to look at closer under the mask: thousands of words, several layers, mistakes as traps, and training."""
+"""Sections under the mask: thousands of words, several layers, traps, and training."""
 
 import time
 from typing import Any
@@ -15,21 +15,21 @@ from attnviz.pages.masks import choices, figures
 from attnviz.pages.masks.maths import leak_training, mask_lab, traps
 from attnviz.pages.masks.panels.workbench import pair_table
 
-KEPT = "m_trained"  #: what the session holds of a training
+TRAINED = "m_trained"  #: what the session holds of a training
 REDRAW_SECONDS = 0.25
-computed_far = shared(mask_lab.far_view)
-computed_examples = shared(leak_training.examples)
+cached_tiles = shared(mask_lab.count_in_tiles)
+cached_examples = shared(leak_training.examples)
 
 
 # The mask rules applied to 4,096 words, without building the matrix.
 def far_panel(config: mask_lab.Config) -> None:
     """Draw the mask in tiles on the left and what it costs on the right."""
-    far = computed_far(config.rules)
+    far = cached_tiles(config.rules)
     n = len(far.density)
     picture, numbers = st.columns([3, 2], gap="large")
     with picture:
         show.figure(
-            show.chart_of(figures.far, far.density, far.length),
+            show.chart_of(figures.density_map, far.density, far.length),
             name="mask-at-4096",
             key="m-far",
             table={
@@ -43,14 +43,14 @@ def far_panel(config: mask_lab.Config) -> None:
             ).format(tile=mask_lab.TILE),
         )
     with numbers:
-        _numbers(far)
+        _draw_counts(far)
         if config.paint:
             st.info(
                 _("Painted cells belong to your sentence, so only the rules are drawn here."), icon=":material/brush:"
             )
 
 
-def _numbers(far: mask_lab.Far) -> None:
+def _draw_counts(far: mask_lab.TiledMask) -> None:
     empty, partial, full = far.blocks
     blocks = empty + partial + full
     st.metric(
@@ -79,13 +79,13 @@ def _numbers(far: mask_lab.Far) -> None:
                 "The whole matrix was never built: it would take {matrix:.1f} MB as booleans, or {floats:.1f} MB "
                 "as float32 for each sequence."
             ).format(matrix=far.square / 1e6, floats=4 * far.square / 1e6),
-            _held(far),
+            _memory_sentence(far),
         )
     )
 
 
-def _held(far: mask_lab.Far) -> str:
-    """A sentence on what was in memory in place of the matrix."""
+def _memory_sentence(far: mask_lab.TiledMask) -> str:
+    """Say what was in memory instead of the whole matrix."""
     if far.by_lot:
         return _(
             "This mask draws its keys at random, so it was built one strip of {rows} rows at a time: {strip:.2f} MB."
@@ -108,28 +108,28 @@ def layers_panel(result: mask_lab.Result) -> None:
         )
     )
     layers = widgets.slider(choices.LAYERS, _("Layers"), width=420)
-    counts = np.stack([result.reached(n) for n in range(mask_lab.MOST_LAYERS + 1)])
+    counts = np.stack([result.count_reached(n) for n in range(mask_lab.MOST_LAYERS + 1)])
     left, right = st.columns(2, gap="medium")
     with left:
         show.figure(
-            show.chart_of(figures.hops, result.hops, result.words, layers),
+            show.chart_of(figures.hops, result.hops, result.tokens, layers),
             name=f"layers-needed-{layers}",
             key="m-hops",
             table=lambda: pair_table(result, **{"layers (-1 never)": result.hops}),
-            sentence=_hops_words(result.hops, layers),
+            sentence=_hops_caption(result.hops, layers),
         )
     with right:
         show.figure(
-            show.chart_of(figures.reach, counts, len(result.words), layers),
+            show.chart_of(figures.reach, counts, len(result.tokens), layers),
             name="receptive-field",
             key="m-reach",
             table={"layers": list(range(mask_lab.MOST_LAYERS + 1)), "last word": counts[:, -1], "mean": counts.mean(1)},
-            sentence=_reach_words(result, counts, layers),
+            sentence=_reach_caption(result, counts, layers),
         )
 
 
-def _hops_words(hops: np.ndarray, layers: int) -> str:
-    """What the numbers are, and which of the grey cells more layers would fill; -1 is never within MOST_LAYERS."""
+def _hops_caption(hops: np.ndarray, layers: int) -> str:
+    """Explain the numbers, and whether more layers would fill the grey cells. -1 in `hops`: never reached."""
     growing = int(hops.max()) == mask_lab.MOST_LAYERS  # else the last layer reached nothing new, nor would another
     never, later = bool((hops < 0).any()), bool((hops > layers).any())
     if never and growing:
@@ -154,22 +154,22 @@ def _hops_words(hops: np.ndarray, layers: int) -> str:
     return texts[never, later]
 
 
-def _reach_words(result: mask_lab.Result, counts: np.ndarray, layers: int) -> str:
+def _reach_caption(result: mask_lab.Result, counts: np.ndarray, layers: int) -> str:
     first = ngettext(
         "Words that reach {token} within {n} layer: {heard} of {all}.",
         "Words that reach {token} within {n} layers: {heard} of {all}.",
         layers,
-    ).format(n=layers, token=quote_word(result.words[-1]), heard=int(counts[layers, -1]), all=len(result.words))
-    return join_sentences(first, _what_follows(counts[:, -1], layers, len(result.words)))
+    ).format(n=layers, token=quote_word(result.tokens[-1]), heard=int(counts[layers, -1]), all=len(result.tokens))
+    return join_sentences(first, _describe_more_layers(counts[:, -1], layers, len(result.tokens)))
 
 
-def _what_follows(heard: np.ndarray, layers: int, words: int) -> str:
-    """A sentence on what more layers would add; `heard` counts the words heard of after 0, 1, 2... layers."""
-    final, most = int(heard[-1]), len(heard) - 1
-    needed = int((heard < final).sum())
-    if layers >= needed and final == words:
+def _describe_more_layers(reached: np.ndarray, layers: int, n_words: int) -> str:
+    """Say what more layers would add; `reached` counts the words that have arrived after 0, 1, 2... layers."""
+    final, most = int(reached[-1]), len(reached) - 1
+    needed = int((reached < final).sum())
+    if layers >= needed and final == n_words:
         return _("More layers can add nothing.")
-    if needed == most and final < words:
+    if needed == most and final < n_words:
         return _("After {n} {n:layer|layers} it is {heard}, and still growing.").format(n=most, heard=final)
     if layers >= needed:
         return _("No others reach it, however many layers follow.")
@@ -181,15 +181,15 @@ def _what_follows(heard: np.ndarray, layers: int, words: int) -> str:
 
 
 # Mistakes that mostly leave all shapes right: wrong code, right code, and the difference in this sentence.
-def traps_panel(words: tuple[str, ...], seed: int) -> None:
+def traps_panel(tokens: tuple[str, ...], seed: int) -> None:
     """Draw one trap, computed live on the sentence above, and a table of all with the error that each makes in it."""
-    trap_view.choose(traps.TRAPS, choices.TRAP, words, seed, "m-trap")
+    trap_view.choose(traps.TRAPS, choices.TRAP, tokens, seed, "m-trap")
     with st.expander(_("All traps, in your sentence")):
         difference = _("largest difference of a weight")
         st.dataframe(
             {
                 _("trap"): [translate_message(trap.title) for trap in traps.TRAPS.values()],
-                difference: [trap_view.cached_outcome(trap, words, seed).largest for trap in traps.TRAPS.values()],
+                difference: [trap_view.cached_outcome(trap, tokens, seed).largest for trap in traps.TRAPS.values()],
             },
             column_config={difference: st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.3f")},
             hide_index=True,
@@ -199,35 +199,35 @@ def traps_panel(words: tuple[str, ...], seed: int) -> None:
 
 
 # What the causal mask is for: one sentence gives many training examples, and a mask off by one leaks the answer.
-def training_panel(words: tuple[str, ...], seed: int) -> None:
+def training_panel(tokens: tuple[str, ...], seed: int) -> None:
     """Draw the examples in the sentence, then two models trained on its words."""
-    _examples(computed_examples(words, seed), seed)
+    _draw_examples(cached_examples(tokens, seed), seed)
     st.divider()
-    _leak(words, seed)
+    _draw_training(tokens, seed)
 
 
-def _examples(examples: leak_training.Examples, seed: int) -> None:
+def _draw_examples(examples: leak_training.Examples, seed: int) -> None:
     st.markdown(
         "##### "
         + _("One sentence of {t} {t:word|words} is {n} training {n:example|examples}").format(
-            t=len(examples.read) + 1, n=len(examples.read)
+            t=len(examples.prefixes) + 1, n=len(examples.prefixes)
         )
     )
     table, explanation = st.columns([3, 2], gap="large")
     with table:
         show.draw_table(
             {
-                _("reads"): [" ".join(read) for read in examples.read],
-                _("must predict"): list(examples.following),
-                _("loss, in one pass"): [f"{Rounded(loss):.4f}" for loss in examples.together],
-                _("loss, on its own"): [f"{Rounded(loss):.4f}" for loss in examples.apart],
+                _("reads"): [" ".join(read) for read in examples.prefixes],
+                _("must predict"): list(examples.next_words),
+                _("loss, in one pass"): [f"{Rounded(loss):.4f}" for loss in examples.one_pass_losses],
+                _("loss, on its own"): [f"{Rounded(loss):.4f}" for loss in examples.separate_losses],
             },
-            height="content" if len(examples.read) <= show.SHOWN_WHOLE else 388,
+            height="content" if len(examples.prefixes) <= show.SHOWN_WHOLE else 388,
         )
     with explanation:
         st.metric(
             _("Largest difference between the two losses"),
-            f"{Rounded(abs(examples.together - examples.apart).max()):.2g}",
+            f"{Rounded(abs(examples.one_pass_losses - examples.separate_losses).max()):.2g}",
         )
         st.markdown(
             _(
@@ -244,38 +244,38 @@ def _examples(examples: leak_training.Examples, seed: int) -> None:
         )
 
 
-def _leak(words: tuple[str, ...], seed: int) -> None:
+def _draw_training(tokens: tuple[str, ...], seed: int) -> None:
     st.markdown("##### " + _("A mask shifted by one: a loss of zero, and nothing learned"))
     st.markdown(
         _(
             "Two small models are trained on lines of words drawn at random, with replacement, from {n} different "
             "words of your sentence, so that the next one cannot be known. One mask lets a place see itself and what "
             "came before; the other also lets it see the next word: the answer."
-        ).format(n=len(leak_training.vocabulary(words)))
+        ).format(n=len(leak_training.vocabulary(tokens)))
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         leak = widgets.number_box(choices.LEAK, _("Places the mask is shifted by"), step=1, width=220)
         start = st.button(_("Train both, live"), key="m-train", icon=":material/play_arrow:")
-    config = leak_training.Config(words, seed, leak=leak)
-    place = st.empty()
+    config = leak_training.Config(tokens, seed, leak=leak)
+    container = st.empty()
     if start:
-        st.session_state[KEPT] = (config, _trained_live(config, place))
-    trained, result = st.session_state.get(KEPT, (None, None))
+        st.session_state[TRAINED] = (config, _train_live(config, container))
+    trained, result = st.session_state.get(TRAINED, (None, None))
     if trained != config:
-        place.caption(_("Takes about two seconds on this server."))
+        container.caption(_("Takes about two seconds on this server."))
         return
-    with place.container():
-        _done(result)
+    with container.container():
+        _draw_result(result)
 
 
-def _trained_live(config: leak_training.Config, place: Any) -> leak_training.Result:
+def _train_live(config: leak_training.Config, container: Any) -> leak_training.Result:
     """Train, and redraw as often as a browser can follow."""
-    drawn = 0.0
+    last_drawn_at = 0.0
     for result in leak_training.train(config):
-        if time.monotonic() - drawn > REDRAW_SECONDS and not result.done:
-            with place.container():
+        if time.monotonic() - last_drawn_at > REDRAW_SECONDS and not result.is_done:
+            with container.container():
                 # for those who do not see the curves grow
-                words = _(
+                caption = _(
                     "Step {step} of {steps}: loss {honest:.2f} with the right mask, {leaking:.2f} with the shifted one."
                 ).format(
                     step=result.steps[-1],
@@ -283,20 +283,20 @@ def _trained_live(config: leak_training.Config, place: Any) -> leak_training.Res
                     honest=result.honest[-1],
                     leaking=result.leaking[-1],
                 )
-                show.chart(_curves(result), key=f"m-live-{result.steps[-1]}", alt=words)
-            drawn = time.monotonic()
+                show.chart(_draw_losses(result), key=f"m-live-{result.steps[-1]}", alt=caption)
+            last_drawn_at = time.monotonic()
     return result
 
 
-def _curves(result: leak_training.Result) -> figures.Figure:
+def _draw_losses(result: leak_training.Result) -> figures.Figure:
     return figures.losses(
         result.steps, result.honest, result.leaking, result.without_leak, result.guess, result.total_steps
     )
 
 
-def _done(result: leak_training.Result) -> None:
+def _draw_result(result: leak_training.Result) -> None:
     show.figure(
-        _curves(result),
+        _draw_losses(result),
         name="leak-training",
         key="m-losses",
         table={
@@ -322,7 +322,7 @@ def _done(result: leak_training.Result) -> None:
         with column:
             st.markdown(f"**{title}**")
             show.figure(
-                figures.places(weights),
+                figures.position_weights(weights),
                 name=f"learnt-weights-{name}",
                 key=f"m-learnt-{name}",
                 sentence=_(

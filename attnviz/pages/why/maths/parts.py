@@ -1,6 +1,4 @@
-"""What each part of a model adds to the logit of its next token, and where on the way the answer first appears; and
-sentences whose next token can be told from another one.
-"""
+"""Logit attribution and logit lens of the next token, and example sentences with two contrasting tokens."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -71,7 +69,7 @@ def find_contrast(text: str) -> Contrast | None:
 
 @dataclass(frozen=True)
 class TokenQuestion:
-    """Why `token`, or why `token` rather than `versus`; empty ones are the example's, else the two likeliest."""
+    """The token to explain, and the token to compare it with; "" takes the example's, else the likeliest."""
 
     token: str = ""
     versus: str = ""
@@ -89,7 +87,7 @@ class LikelyToken:
 
 @dataclass(frozen=True)
 class LogitPart:
-    """What one part of the model adds; `head` is None for an MLP, and `layer` for what lies outside."""
+    """Contribution of one component to the logit. `head` is None for an MLP, `layer` for what lies outside layers."""
 
     name: Message
     layer: int | None
@@ -99,7 +97,7 @@ class LogitPart:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """A logit, or the lead of one token over another, as the sum of what every part of the model adds to it."""
+    """A logit, or the logit difference of two tokens, as the sum of the contributions of all components."""
 
     targets: tuple[LikelyToken, ...]  #: the token, and the one it is compared with, if any
     heads: np.ndarray  #: (layers, heads); NaN where a layer has fewer
@@ -116,12 +114,12 @@ class Parts:
 
     @cached_property
     def by_layer(self) -> tuple[LogitPart, ...]:
-        """Every part, from the first layer to the last, then what lies outside of them."""
+        """All components from the first layer to the last, then those outside the layers."""
         return *self._iterate_layers(), *self.outside_layers
 
     @cached_property
     def by_size(self) -> tuple[LogitPart, ...]:
-        """Every part, the largest first, up or down."""
+        """All components by absolute contribution, largest first."""
         return tuple(sorted(self.by_layer, key=lambda component: -abs(component.value)))
 
     def _iterate_layers(self) -> Iterator[LogitPart]:
@@ -156,19 +154,19 @@ class Parts:
 
     @property
     def layers_ranked_first(self) -> tuple[int, ...]:
-        """The layers at whose input the token would come next; after the last layer counts as one more."""
+        """Layers at whose input the token is in first place; the final output counts as one more layer."""
         return tuple(np.flatnonzero(self.ranks[:, 0] == 1).tolist())
 
     @property
     def first_stable_layer(self) -> int | None:
-        """The layer from whose input on the token would come next, whatever later layers add; None if never."""
+        """First layer from whose input on the token stays in first place; None if it never does."""
         not_first = np.flatnonzero(self.ranks[:, 0] != 1)
         layer = int(not_first[-1]) + 1 if len(not_first) else 0
         return layer if layer < len(self.ranks) else None
 
 
 def run(run: ModelRun, loaded: LoadedModel, question: TokenQuestion) -> Parts:
-    """Read the sentence once more with the stream between layers kept, and take the answer apart."""
+    """Run the model once more with its residual stream recorded, and decompose the logit."""
     likeliest = likely_tokens(run, loaded)
     slot = prediction_slots(run, loaded)[0]
     trace = capture(loaded.model, logits=loaded.predicts, residual=True, **run.inputs_on(loaded.model.device))
@@ -178,7 +176,7 @@ def run(run: ModelRun, loaded: LoadedModel, question: TokenQuestion) -> Parts:
 
 
 def likely_tokens(run: ModelRun, loaded: LoadedModel) -> list[TokenChoice]:
-    """The likeliest tokens, the first one first; a Problem where this model predicts none here."""
+    """The likeliest next tokens, most likely first. Problem if the model predicts none here."""
     slots = prediction_slots(run, loaded)
     if not slots or loaded.tokenizer is None:
         raise Problem("{model} predicts no token of this sentence, so there is no logit to take apart", model=run.name)
@@ -244,7 +242,7 @@ def _stack_sources(attribution: LogitAttribution) -> np.ndarray:
 
 
 def _iterate_outside_layers(attribution: LogitAttribution) -> Iterator[LogitPart]:
-    """What is no head and no MLP: vectors of tokens and positions, biases, and what a linear account leaves over."""
+    """Contributions outside heads and MLPs: embeddings, positions, biases, and what is not linear."""
     sums = {
         Message("embedding"): attribution.embedding,
         Message("positions"): attribution.positions,
@@ -257,14 +255,14 @@ def _iterate_outside_layers(attribution: LogitAttribution) -> Iterator[LogitPart
 
 @dataclass(frozen=True, eq=False)
 class HeadAblation:
-    """The answer of a pass without a head."""
+    """Probabilities and logit of a forward pass with one head ablated."""
 
     shares: np.ndarray  #: the probability of each token asked about
     total: float  #: the logit asked about, or the lead
 
 
 def ablate_head(run: ModelRun, loaded: LoadedModel, ids: Ids, position: int, layer: int, head: int) -> HeadAblation:
-    """Run the model again without the head, its later layers too."""
+    """Run the model again with the head ablated; later layers see the change."""
     edit = Edit(layer, head, silence=True)
     trace = intervene(loaded.model, edit, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
     assert trace.logits is not None

@@ -1,6 +1,4 @@
-"""Two prompts of as many tokens with different answers: the few heads that keep an answer while all others do what they
-do for the other prompt; and one's residual stream put into the other's, layer by position.
-"""
+"""Circuits by resample ablation, and activation patching, between two prompts of equal length."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,7 +20,7 @@ MAX_EXACT_CELLS = 600  #: cells that are computed exactly, the largest first
 
 @dataclass(frozen=True)
 class TwoPrompts:
-    """Two prompts of as many tokens, and the token whose lead over the other (None: whose logit) is watched."""
+    """Two prompts of equal length, and the two tokens whose logit difference is measured (None: one logit)."""
 
     text: str
     second_prompt: str
@@ -30,7 +28,7 @@ class TwoPrompts:
     position: int | None = None  #: of a masked token that is predicted; None: what follows the last
 
     def refuse_equal_answers(self, difference: float) -> None:
-        """Raise a Problem where both have the same answer."""
+        """Raise a Problem if both prompts have the same logit difference."""
         if abs(difference) < 1e-6:
             raise Problem(
                 "Both prompts answer alike, so there is no difference to give back: change a word of the second"
@@ -50,7 +48,7 @@ class CircuitPart:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredCircuit:
-    """All parts by the size of their score, and the share of the lead that the first so many keep."""
+    """Components by absolute score, and the faithfulness of the circuits of the first 0, 1, 2... of them."""
 
     prompts: TwoPrompts
     with_mlps: bool  #: whether MLPs may be left out as well
@@ -69,7 +67,7 @@ class MeasuredCircuit:
 def measure_circuit(
     run: ModelRun, loaded: LoadedModel, prompts: TwoPrompts, with_mlps: bool = False
 ) -> Iterator[MeasuredCircuit]:
-    """The parts in the order of their linearised effects, then what more and more of them keep: a pass for a size."""
+    """Rank components by linearised effect, then measure circuits of growing size, one pass each."""
     ablation = Ablation(
         loaded, prompts.text, prompts.second_prompt, *prompts.ids, by="resample", position=prompts.position
     )
@@ -104,7 +102,7 @@ def measured_sizes(parts: int) -> tuple[int, ...]:
 
 
 def _locate_component(stack: Stack, member: Member, effect: np.ndarray) -> CircuitPart:
-    """The part at the token at which its effect is largest, and what it looks at there."""
+    """A component at the token where its effect is largest, with the tokens that a head attends to there."""
     at = int(np.abs(effect).argmax())
     if member.head is None:
         return CircuitPart(member.layer, None, float(effect.sum()), at)
@@ -117,7 +115,7 @@ def _locate_component(stack: Stack, member: Member, effect: np.ndarray) -> Circu
 # One prompt's residual stream put into another's: to first order at once, then exactly.
 @dataclass(frozen=True, eq=False)
 class PatchMap:
-    """What putting the clean stream into the corrupted run, at a layer and a position, gives back of the difference."""
+    """Effect of patching the clean residual stream into the corrupted run, by layer and position."""
 
     prompts: TwoPrompts
     linear: np.ndarray  #: (layers, tokens): to first order, in logits
@@ -146,7 +144,7 @@ class PatchMap:
 
 
 def patch_prompts(loaded: LoadedModel, prompts: TwoPrompts) -> Iterator[PatchMap]:
-    """The linearised map, then the same with more and more cells computed anew, the largest first."""
+    """Yield the linearised map, then maps with more and more exact cells, the largest first."""
     linearised = linearise_patches(loaded, prompts)
     yield linearised
     order = np.argsort(-np.abs(linearised.linear), axis=None)[: linearised.n_exact]
@@ -161,7 +159,7 @@ def patch_prompts(loaded: LoadedModel, prompts: TwoPrompts) -> Iterator[PatchMap
 
 
 def linearise_patches(loaded: LoadedModel, prompts: TwoPrompts) -> PatchMap:
-    """Two passes and one backward. A cell that nothing can change is exactly 0."""
+    """Attribution patching: two passes and one backward. Cells without any effect are exactly 0."""
     patching = attribution_patching(loaded, prompts.text, prompts.second_prompt, *prompts.ids, prompts.position)
     prompts.refuse_equal_answers(patching.after - patching.before)
     linear = patching.streams.numpy()

@@ -1,4 +1,4 @@
-"""The sentence, the token that is asked about and the one that it is compared with: what every section begins with."""
+"""Controls shared by all sections: the sentence, the token, and the token to compare it with."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ LONGEST_TAIL = 40  #: characters of the sentence in a title
 
 @dataclass(frozen=True, eq=False)
 class TokenRequest:
-    """A sentence that a model has read, and the answer taken apart."""
+    """A model run on a sentence, and the decomposition of its answer."""
 
     run: ModelRun
     loaded: LoadedModel
@@ -39,7 +39,7 @@ class TokenRequest:
 
 
 def draw_form() -> TokenRequest:
-    """Draw the controls; what they ask for."""
+    """Draw the controls, and return the request that they describe."""
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, kinds=("decoder", "encoder"))
     loaded = model_cache.model_of_run(run)
     offered = model_cache.cached_result(run, "why-offered", lambda: parts.likely_tokens(run, loaded))
@@ -73,7 +73,7 @@ def _draw_question(text: str, candidates: list[TokenChoice]) -> parts.TokenQuest
 
 
 def _select_token(choice: link_state.Choice[str], label: str, likeliest: Mapping[str, str], usual: str) -> str:
-    """One of the likeliest tokens, or any that is typed."""
+    """Draw a select box of the likeliest tokens that also takes any typed token."""
     more = [name for name in (usual, link_state.value(choice)) if name]
     options = dict(likeliest) | {name: name for name in more if name not in likeliest}
     return widgets.select_one(

@@ -147,7 +147,7 @@ def _draw_lens(request: form.TokenRequest) -> None:
 
 
 def lens_caption(attribution: parts.Parts, token: str) -> str:
-    """Where the token comes first and stays so, and where it came first and lost it."""
+    """Name the layer from which the token stays in first place, and earlier layers where it was first."""
     stable_layer = attribution.first_stable_layer
     lost_layers = [at for at in attribution.layers_ranked_first if stable_layer is None or at < stable_layer]
     if stable_layer is None:

@@ -100,7 +100,7 @@ def _draw_graph(request: form.TokenRequest, circuit: two_prompts.MeasuredCircuit
 
 
 def _circuit_caption(request: form.TokenRequest, circuit: two_prompts.MeasuredCircuit, size: int) -> str:
-    """The honest number under the picture."""
+    """Caption of the circuit: the share of the logit difference that it keeps."""
     if size >= len(circuit.faithfulness):
         return _("How much these parts keep is being measured.")
     template = (
@@ -137,7 +137,7 @@ def _draw_curve(request: form.TokenRequest, circuit: two_prompts.MeasuredCircuit
 
 
 def patches_panel() -> None:
-    """Draw what a layer's stream at a token gives back of the difference."""
+    """Draw the map of patches: the share of the difference that each layer and position restores."""
     container = page_parts.main_picture()
     request, prompts = draw_controls()
     with container:

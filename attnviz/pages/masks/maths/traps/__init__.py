@@ -198,8 +198,8 @@ _ALL = (
             "For video, RoPE gives time, row and column a share of a head's coordinates each, and turns them in "
             "pairs. A third of 64 is no even number: divide the pairs among the axes, not the coordinates."
         ),
-        (places.turned, places.wrong_odd_axes),
-        (places.turned, places.right_odd_axes),
+        (places.rotate_axis, places.wrong_odd_axes),
+        (places.rotate_axis, places.right_odd_axes),
         places.run_odd_axes,
     ),
     Trap(

@@ -92,11 +92,11 @@ def _row(
         weights = way(scores.to(dtype), allowed).float()
     except RuntimeError as error:
         return short, name, Message("error: {what}", {"what": str(error)}), "–"
-    leak = f"{Rounded(leaked(weights[1:], allowed[1:])):.3g}" if len(weights) > 1 else "–"
+    leak = f"{Rounded(leaked_share(weights[1:], allowed[1:])):.3g}" if len(weights) > 1 else "–"
     return short, name, _empty_row(weights[0]), leak
 
 
-def leaked(weights: Tensor, allowed: Tensor) -> float:
+def leaked_share(weights: Tensor, allowed: Tensor) -> float:
     """The most that a row gives to keys that it may not see."""
     return float(weights.masked_fill(allowed, 0.0).sum(-1).max())
 
@@ -134,8 +134,8 @@ def run_softmax_first(s: Sentence) -> Outcome:
     changed = s.scores.clone()
     changed[:, -1] = changed[:, -1].flip(0) + 3.0  # another last word: other scores in its column
     moved_bad, moved_good = (
-        largest_gap(way(changed, causal)[earlier], kept[earlier])
-        for way, kept in ((wrong_softmax_first, bad), (right_softmax_first, good))
+        largest_gap(way(changed, causal)[earlier], original[earlier])
+        for way, original in ((wrong_softmax_first, bad), (right_softmax_first, good))
     )
     return compare_matrices(
         bad,
@@ -172,14 +172,14 @@ def right_before_scaling(q: Tensor, k: Tensor, additive_mask: Tensor) -> Tensor:
 
 def run_before_scaling(s: Sentence) -> Outcome:
     causal = masks.causal(len(s))
-    shown = additive(causal, SHOWN_FILL)
-    bad, good = wrong_before_scaling(s.q, s.k, shown), right_before_scaling(s.q, s.k, shown)
+    mask = additive(causal, SHOWN_FILL)
+    bad, good = wrong_before_scaling(s.q, s.k, mask), right_before_scaling(s.q, s.k, mask)
     distance = torch.arange(len(s))[:, None] - torch.arange(len(s))
     alibi = (-0.5 * distance).masked_fill(distance < 0, -torch.inf)  # minus slope times distance, -inf for the future
     ways = (wrong_before_scaling, right_before_scaling)
     headings = (Message("fill"), Message("leak, added before scaling"), Message("leak, added after"))
     rows = [
-        (f"{fill:g}", *(f"{Rounded(leaked(way(s.q, s.k, additive(causal, fill)), causal)):.3g}" for way in ways))
+        (f"{fill:g}", *(f"{Rounded(leaked_share(way(s.q, s.k, additive(causal, fill)), causal)):.3g}" for way in ways))
         for fill in FILLS
     ]
     if len(s) == 1:
@@ -196,8 +196,8 @@ def run_before_scaling(s: Sentence) -> Outcome:
                 "divided": SHOWN_FILL / math.sqrt(WIDTH),
                 "d": WIDTH,
                 "word": s.words[0],
-                "bad": leaked(bad[:1], causal[:1]),
-                "good": leaked(good[:1], causal[:1]),
+                "bad": leaked_share(bad[:1], causal[:1]),
+                "good": leaked_share(good[:1], causal[:1]),
             },
         ),
         Message(

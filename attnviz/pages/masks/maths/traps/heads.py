@@ -148,7 +148,7 @@ def run_expanded_heads(s: Sentence) -> Outcome:
     cured, good = quick_cure(q, k), right_expanded_heads(q, k)
     gaps = [largest_gap(cured[head], good[head]) for head in range(HEADS)]
     most = find_largest(np.round(gaps, 3))  # to the digits that are shown
-    one, groups = k[:1], torch.arange(KV_HEADS)
+    single_head, groups = k[:1], torch.arange(KV_HEADS)
     theirs = groups.repeat_interleave(HEADS // KV_HEADS)
     return Outcome(
         picture(cured[most.index], s.words),
@@ -159,7 +159,7 @@ def run_expanded_heads(s: Sentence) -> Outcome:
                 "expand works with one K/V head (MQA: {mqa:.3f} from the right code) and with as many as query heads "
                 "(MHA: {mha:.3f}), so tests of these two pass. {kv} K/V heads for {heads} query heads raise.",
                 {
-                    "mqa": largest_gap(wrong_expanded_heads(q, one), right_expanded_heads(q, one)),
+                    "mqa": largest_gap(wrong_expanded_heads(q, single_head), right_expanded_heads(q, single_head)),
                     "mha": largest_gap(wrong_expanded_heads(q, q), right_expanded_heads(q, q)),
                     "kv": KV_HEADS,
                     "heads": HEADS,
@@ -273,14 +273,14 @@ def right_query_length(x_q: Tensor, x_kv: Tensor, w_q: Tensor, w_k: Tensor, n_he
 
 def run_query_length(s: Sentence) -> Outcome:
     asking = max(1, len(s) // 3)  # the last words ask the whole sentence, as a decoder asks an encoder or a cache
-    words, arguments = s.words[-asking:], (s.x[-asking:], s.x, s.w_q, s.w_k, HEADS)
+    asking_words, arguments = s.words[-asking:], (s.x[-asking:], s.x, s.w_q, s.w_k, HEADS)
     good = right_query_length(*arguments)
-    whole = (s.x, s.x, s.w_q, s.w_k, HEADS)
+    self_attention = (s.x, s.x, s.w_q, s.w_k, HEADS)
     error = error_message(wrong_query_length, *arguments)
     bad = None if error else wrong_query_length(*arguments)
     return Outcome(
-        None if bad is None else picture(bad[0], words, s.words),
-        picture(good[0], words, s.words),
+        None if bad is None else picture(bad[0], asking_words, s.words),
+        picture(good[0], asking_words, s.words),
         None if bad is None else largest_gap(bad, good),
         (
             Message(
@@ -300,7 +300,7 @@ def run_query_length(s: Sentence) -> Outcome:
             Message(
                 "In self-attention both lengths are one: over the whole sentence the two pieces of code are "
                 "{gap:.3f} apart, so it works until the first cross-attention or the first cache.",
-                {"gap": largest_gap(wrong_query_length(*whole), right_query_length(*whole))},
+                {"gap": largest_gap(wrong_query_length(*self_attention), right_query_length(*self_attention))},
             ),
         ),
         error=error,

@@ -174,7 +174,7 @@ def with_weights_of(s: Sentence, kind: type[nn.Module]) -> nn.Module:
 def run_unused_projections(s: Sentence) -> Outcome:
     bad, good = with_weights_of(s, WrongUnusedProjections), with_weights_of(s, RightUnusedProjections)
     bad_weights, good_weights = bad(s.x)[1].detach(), good(s.x)[1].detach()
-    own = float(bad_weights.diagonal().mean())
+    self_weight = float(bad_weights.diagonal().mean())
     return compare_matrices(
         bad_weights,
         good_weights,
@@ -192,7 +192,11 @@ def run_unused_projections(s: Sentence) -> Outcome:
             },
         ),
         *(
-            [Message("Each word looks at itself with {own:.0%} on average, for x is most like x.", {"own": own})]
+            [
+                Message(
+                    "Each word looks at itself with {own:.0%} on average, for x is most like x.", {"own": self_weight}
+                )
+            ]
             if len(set(s.words)) > 1  # of equal words each is as like any other
             else []
         ),
@@ -275,27 +279,27 @@ def encoder_layer(s: Sentence) -> tuple[nn.TransformerEncoderLayer, list[Tensor]
     with seeded_generator(s.seed):
         layer = nn.TransformerEncoderLayer(WIDTH, 1, WIDTH, dropout=0.0).eval()
         layer.self_attn = module(s)
-    seen: list[Tensor] = []
+    weights: list[Tensor] = []
     layer.self_attn.register_forward_pre_hook(
         lambda _m, x, named: (x, named | {"need_weights": True}), with_kwargs=True
     )
-    layer.self_attn.register_forward_hook(lambda _m, _x, made: seen.append(made[1]))
-    return layer, seen
+    layer.self_attn.register_forward_hook(lambda _m, _x, output: weights.append(output[1]))
+    return layer, weights
 
 
 @torch.no_grad()
 def run_transposed_padding(s: Sentence) -> Outcome:
-    n, shown = len(s), len(s) // 2
+    n, middle = len(s), len(s) // 2
     is_padding = torch.arange(n) > torch.arange(n)[:, None]  # sentence b: the first b + 1 words
     x = s.x[:, None] * ~is_padding.T[..., None]  # T, B, M
     layer, seen = encoder_layer(s)
     ways = (wrong_transposed_padding, right_transposed_padding)
     outputs = [way(layer, x, is_padding)[~is_padding.T] for way in ways]
-    bad, good = (weights[shown] for weights in seen)
-    words = (*s.words[: shown + 1], *["pad"] * (n - shown - 1))
+    bad, good = (weights[middle] for weights in seen)
+    labels = (*s.words[: middle + 1], *["pad"] * (n - middle - 1))
     return Outcome(
-        picture(bad, words, allowed=~is_padding.T[shown].expand(n, n)),
-        picture(good, words, allowed=~is_padding[shown].expand(n, n)),
+        picture(bad, labels, allowed=~is_padding.T[middle].expand(n, n)),
+        picture(good, labels, allowed=~is_padding[middle].expand(n, n)),
         largest_gap(bad, good),
         _padding_facts(s, layer, x, is_padding, (bad, good), largest_gap(*outputs)),
     )
@@ -306,19 +310,19 @@ def _padding_facts(
     layer: nn.TransformerEncoderLayer,
     x: Tensor,
     is_padding: Tensor,
-    drawn: tuple[Tensor, Tensor],
+    weights_pair: tuple[Tensor, Tensor],
     gap: float,
 ) -> tuple[Message, ...]:
     if len(s) == 1:
         return (Message("With one word and one sentence the mask is its own transpose."),)
-    words = len(s) // 2 + 1
-    bad, good = (float(weights[:words, words:].sum(-1).mean()) for weights in drawn)
+    n_words = len(s) // 2 + 1
+    bad, good = (float(weights[:n_words, n_words:].sum(-1).mean()) for weights in weights_pair)
     return (
         Message(
             "A batch of the first word, the first two, and so on: {n} sentences of {n} places, so that both shapes are "
             "the same. Drawn is sentence {b}: its words give {bad:.0%} of their attention to padding (right: "
             "{good:.0%}), and the layer's output for words is off by up to {gap:.2f}.",
-            {"n": len(s), "b": words, "bad": bad, "good": good, "gap": gap},
+            {"n": len(s), "b": n_words, "bad": bad, "good": good, "gap": gap},
         ),
         Message(
             "With one sentence fewer, the wrong code stops: {error}.",

@@ -29,7 +29,7 @@ def weights(s: Sentence, encoding: Tensor, order: Tensor) -> Tensor:
     return ((x @ s.w_q) @ (x @ s.w_k).T / WIDTH**0.5).softmax(-1)
 
 
-def moved_by_order(s: Sentence, encoding: Tensor) -> float:
+def largest_change_by_order(s: Sentence, encoding: Tensor) -> float:
     """The most that a weight between two words changes when all words but the first stand in reverse."""
     order = torch.arange(len(s))
     reverse = torch.cat([order[:1], order[1:].flip(0)])  # is its own inverse
@@ -38,8 +38,8 @@ def moved_by_order(s: Sentence, encoding: Tensor) -> float:
 
 def run_integer_positions(s: Sentence) -> Outcome:
     positions = torch.arange(len(s))
-    cut, kept = wrong_integer_positions(positions, WIDTH), right_integer_positions(positions, WIDTH)
-    bad, good = weights(s, cut, positions), weights(s, kept, positions)
+    rounded, exact = wrong_integer_positions(positions, WIDTH), right_integer_positions(positions, WIDTH)
+    bad, good = weights(s, rounded, positions), weights(s, exact, positions)
     return compare_matrices(
         bad,
         good,
@@ -48,16 +48,16 @@ def run_integer_positions(s: Sentence) -> Outcome:
             "{zeros} of the {all} numbers of the encoding are 0 (right: {few}): whole numbers have no room "
             "for what lies between -1 and 1. What is left are {ones} ones, the cosines of place 0.",
             {
-                "zeros": int((cut == 0).sum()),
-                "all": cut.numel(),
-                "few": int((kept == 0).sum()),
-                "ones": int((cut == 1).sum()),
+                "zeros": int((rounded == 0).sum()),
+                "all": rounded.numel(),
+                "few": int((exact == 0).sum()),
+                "ones": int((rounded == 1).sum()),
             },
         ),
         Message(
             "So the order is lost: with all words but the first in reverse, a weight between two words moves by "
             "at most {bad:.3f} (right: {good:.3f}).",
-            {"bad": moved_by_order(s, cut), "good": moved_by_order(s, kept)},
+            {"bad": largest_change_by_order(s, rounded), "good": largest_change_by_order(s, exact)},
         )
         if len(s) > 2
         else Message("So the order is lost: it takes three words to see it, of which the last two change places.")
@@ -71,26 +71,30 @@ SIDE = 3  #: the words are laid out in frames of SIDE x SIDE
 
 
 # RoPE over three axes whose share of the coordinates is odd: a pair is left where it stands.
-def turned(x: Tensor, place: Tensor) -> Tensor:
+def rotate_axis(x: Tensor, position: Tensor) -> Tensor:
     """RoPE along one axis: each coordinate of the first half is turned with one of the second, by `place` (T,)."""
     pairs = x.shape[-1] // 2  # of 21 coordinates: 10 pairs, and one is left
-    angle = place[:, None] * 100.0 ** (-torch.arange(pairs) / pairs)
+    angle = position[:, None] * 100.0 ** (-torch.arange(pairs) / pairs)
     a, b, left = x.split((pairs, pairs, x.shape[-1] - 2 * pairs), -1)
     return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos(), left], -1)
 
 
-def wrong_odd_axes(x: Tensor, places: Tensor) -> Tensor:
+def wrong_odd_axes(x: Tensor, positions: Tensor) -> Tensor:
     """Queries or keys (T, D) at `places` (T, 3): frame, row, column."""
     third = x.shape[-1] // 3  # 64 coordinates: 22, 21, 21
-    parts = x.split((x.shape[-1] - 2 * third, third, third), -1)
-    return torch.cat([turned(part, place) for part, place in zip(parts, places.T, strict=True)], -1)
+    axes = x.split((x.shape[-1] - 2 * third, third, third), -1)
+    return torch.cat(
+        [rotate_axis(coordinates, position) for coordinates, position in zip(axes, positions.T, strict=True)], -1
+    )
 
 
-def right_odd_axes(x: Tensor, places: Tensor) -> Tensor:
+def right_odd_axes(x: Tensor, positions: Tensor) -> Tensor:
     """The same, with whole pairs for each axis."""
     third = 2 * (x.shape[-1] // 2 // 3)  # 32 pairs: 12, 10, 10
-    parts = x.split((x.shape[-1] - 2 * third, third, third), -1)
-    return torch.cat([turned(part, place) for part, place in zip(parts, places.T, strict=True)], -1)
+    axes = x.split((x.shape[-1] - 2 * third, third, third), -1)
+    return torch.cat(
+        [rotate_axis(coordinates, position) for coordinates, position in zip(axes, positions.T, strict=True)], -1
+    )
 
 
 def vectors(s: Sentence) -> tuple[Tensor, Tensor]:
@@ -105,12 +109,12 @@ def vectors(s: Sentence) -> tuple[Tensor, Tensor]:
 
 def run_odd_axes(s: Sentence) -> Outcome:
     q, k = vectors(s)
-    places = grid_positions(len(s), SIDE, SIDE)[: len(s)]  # frame, row and column of each word, (T, 3)
-    bad, good = (_weights(way(q, places), way(k, places)) for way in (wrong_odd_axes, right_odd_axes))
+    positions = grid_positions(len(s), SIDE, SIDE)[: len(s)]  # frame, row and column of each word, (T, 3)
+    bad, good = (_weights(way(q, positions), way(k, positions)) for way in (wrong_odd_axes, right_odd_axes))
     there = torch.ones(1, 3)
-    whole = torch.ones(1, HEAD_WIDTH)
-    still = [int((way(whole, there) == whole).sum()) for way in (wrong_odd_axes, right_odd_axes)]
-    further = places + torch.tensor([2, 0, 1])
+    ones = torch.ones(1, HEAD_WIDTH)
+    still = [int((way(ones, there) == ones).sum()) for way in (wrong_odd_axes, right_odd_axes)]
+    further = positions + torch.tensor([2, 0, 1])
     shifts = [
         largest_gap(_weights(way(q, further), way(k, further)), weights)
         for way, weights in ((wrong_odd_axes, bad), (right_odd_axes, good))
@@ -161,7 +165,9 @@ def run_cropped_mask(s: Sentence) -> Outcome:
     new = max(1, length // 3)  # the words that came after the cache was filled
     longest_mask = masks.causal(LONGEST)
     bad, good = (way(s.q[-new:], s.k, longest_mask) for way in (wrong_cropped_mask, right_cropped_mask))
-    whole = largest_gap(wrong_cropped_mask(s.q, s.k, longest_mask), right_cropped_mask(s.q, s.k, longest_mask))
+    self_attention_gap = largest_gap(
+        wrong_cropped_mask(s.q, s.k, longest_mask), right_cropped_mask(s.q, s.k, longest_mask)
+    )
     last = longest_mask[length - new : length, :length]
     return Outcome(
         picture(bad, s.words[-new:], s.words, allowed=longest_mask[:new, :length]),
@@ -187,7 +193,7 @@ def run_cropped_mask(s: Sentence) -> Outcome:
             Message(
                 "Without a cache both crops are one: over the whole sentence the two are {gap:.3f} apart, so training "
                 "shows nothing.",
-                {"gap": whole},
+                {"gap": self_attention_gap},
             ),
         ),
     )
@@ -223,12 +229,12 @@ def run_left_padding(s: Sentence) -> Outcome:
     is_word = torch.arange(PADS + len(s)) >= PADS
     alone = absolute_weights(s, s.x, torch.arange(len(s)), is_word[PADS:])
     positions = [way(is_word) for way in (wrong_left_padding, right_left_padding)]
-    bad, good = (absolute_weights(s, padded, each, is_word)[PADS:, PADS:] for each in positions)
+    bad, good = (absolute_weights(s, padded, position_ids, is_word)[PADS:, PADS:] for position_ids in positions)
     rope_bad, rope_good = (
-        causal_weights(rotate_by_position(padded @ s.w_q, each), rotate_by_position(padded @ s.w_k, each), is_word)[
-            PADS:, PADS:
-        ]
-        for each in positions
+        causal_weights(
+            rotate_by_position(padded @ s.w_q, position_ids), rotate_by_position(padded @ s.w_k, position_ids), is_word
+        )[PADS:, PADS:]
+        for position_ids in positions
     )
     allowed = masks.causal(len(s))
     return compare_matrices(
