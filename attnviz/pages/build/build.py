@@ -50,12 +50,12 @@ def draw_code(result: attention_by_hand.Result) -> None:
         "sdpa": "F.scaled_dot_product_attention",
         "mha": "nn.MultiheadAttention",
     }
-    draw_by_form = {"module": _module, "sdpa": _fused, "mha": _multihead}
+    draw_by_form = {"module": _draw_module_code, "sdpa": _draw_fused_call, "mha": _draw_multihead_code}
     with box:
         draw_by_form[select_one(choices.CODE, _("Written as"), titles, label_visibility="collapsed")](result)
 
 
-def _module(result: attention_by_hand.Result) -> None:
+def _draw_module_code(result: attention_by_hand.Result) -> None:
     text = _(
         "A module of {n} lines with only what this configuration uses; the lines after it reproduce this "
         "page's numbers."
@@ -71,7 +71,7 @@ def _module(result: attention_by_hand.Result) -> None:
     st.code(generated_code.program(result), language="python")
 
 
-def _fused(result: attention_by_hand.Result) -> None:
+def _draw_fused_call(result: attention_by_hand.Result) -> None:
     st.markdown(_("One fused call from the scores to the weighted sum. Run it after the module, whose layers it uses."))
     if result.config.dropout and result.config.training:
         st.caption(
@@ -81,7 +81,7 @@ def _fused(result: attention_by_hand.Result) -> None:
     st.caption(_("The fused call returns only the output: it never keeps the weights, which is why it is fast."))
 
 
-def _multihead(result: attention_by_hand.Result) -> None:
+def _draw_multihead_code(result: attention_by_hand.Result) -> None:
     source = generated_code.multihead(result.config)
     if source is None:
         st.info(_("nn.MultiheadAttention cannot express this configuration."), icon=":material/error:")

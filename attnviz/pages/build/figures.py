@@ -29,7 +29,11 @@ def row_and_column_sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[st
     return panels(
         [
             Panel(
-                [_across(values, None, colour, 4, numbers=".2f" if len(labels) <= 16 else None, showlegend=False)],
+                [
+                    _horizontal_bars(
+                        values, None, colour, 4, numbers=".2f" if len(labels) <= 16 else None, showlegend=False
+                    )
+                ],
                 {"range": [0, top]},
                 ticks(labels) | {"autorange": "reversed", "showgrid": False},
                 [mark_x(1, dash="dash", layer="below")],
@@ -45,9 +49,12 @@ def row_and_column_sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[st
 
 
 def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str]) -> Figure:
-    """A panel of bars for each way of making weights from the same scores: title -> weights (K,)."""
+    """Bars of weights by normaliser, all from the same scores. `weights`: title -> weights (K,)."""
     return panels(
-        [_normalised(name, values, keys, SERIES[i % len(SERIES)]) for i, (name, values) in enumerate(weights.items())],
+        [
+            _normaliser_panel(name, values, keys, SERIES[i % len(SERIES)])
+            for i, (name, values) in enumerate(weights.items())
+        ],
         2,  # beside each other: on a phone three have no room for their numbers
         spacing={"horizontal_spacing": 0.1, "vertical_spacing": 0.16},
         titles=list(weights),
@@ -57,7 +64,7 @@ def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str]) -> F
     )
 
 
-def _normalised(name: str, values: np.ndarray, keys: Sequence[str], colour: str) -> Panel:
+def _normaliser_panel(name: str, values: np.ndarray, keys: Sequence[str], colour: str) -> Panel:
     low, high = min(0.0, float(values.min())), max(1.0, float(values.max()))
     room, places = 0.18 * (high - low), list(range(len(keys)))
     hover = f"%{{x}}: %{{y:.3f}}<extra>{name}</extra>"
@@ -93,7 +100,7 @@ def growth(copies: Sequence[int], lines: Mapping[str, np.ndarray]) -> Figure:
 
 
 def parameter_curves(lengths: Sequence[int], attention: Sequence[int], mixing: Sequence[int], here: int) -> Figure:
-    """How many numbers attention and a mixing matrix learn, by length of the sentence; `here` marks this sentence's."""
+    """Learned parameters of attention and of a mixing matrix by sentence length. `here`: this sentence's length."""
     log: dict[str, Any] = {"type": "log", "dtick": 1}
     return chart(
         [
@@ -109,7 +116,7 @@ def parameter_curves(lengths: Sequence[int], attention: Sequence[int], mixing: S
 
 
 def blur_by_share(shares: np.ndarray, blur: np.ndarray, names: Sequence[str], share: float) -> Figure:
-    """Signal that the single head loses of each word, `blur` (shares, H) stacked, over how it divides its weight."""
+    """Blur of the single head by the share that it gives the first word. `blur`: (shares, H), stacked."""
     return chart(
         [
             line(shares, blur[:, h] / len(names), name, SERIES[h], width=1, stackgroup="missed", hover="%{y:.0%}")
@@ -127,11 +134,13 @@ def weights_by_head(
 ) -> Figure:
     """The weights of one query by head: on the words (H, K) as bars, on the patches (H, P) as squares on the picture.
 
-    A square's area is its patch's weight: a whole patch is all of it; with `relative` the largest of its head.
+    A square's area is its patch's weight. A filled patch means 1, or with `relative` the head's largest weight.
     `pixels` (height, width) are counts of ink or light.
     """
     names = [_("head {h}").format(h=h + 1) for h in range(len(text))]
-    on_words = [_across(weights, name, SERIES[h], 4) for h, (weights, name) in enumerate(zip(text, names, strict=True))]
+    on_words = [
+        _horizontal_bars(weights, name, SERIES[h], 4) for h, (weights, name) in enumerate(zip(text, names, strict=True))
+    ]
     wholes = [float(weights.max()) if relative else 1.0 for weights in picture]
     return panels(
         [
@@ -149,7 +158,7 @@ def weights_by_head(
     ).update_layout(legend={"yref": "paper", "y": -0.12})
 
 
-def _across(values: np.ndarray, name: str | None, colour: str, digits: int, **look: Any) -> Series:
+def _horizontal_bars(values: np.ndarray, name: str | None, colour: str, digits: int, **look: Any) -> Series:
     hover, places = f"%{{y}}: %{{x:.{digits}f}}", list(range(len(values)))
     return bars(values, places, name, colour, across=True, marker={"line": {"width": 0}}, hover=hover, **look)
 
@@ -177,10 +186,10 @@ def _patches(number: int, weights: np.ndarray, pixels: np.ndarray, full_weight: 
 
 
 def lengths_by_source(parts: Sequence[tuple[str, np.ndarray]], tokens: Sequence[str]) -> Figure:
-    """How long the vectors are that each source brings to each word: `parts` are (name, lengths (Q,))."""
+    """Norms of each source's contribution to each word. `parts`: (name, norms (Q,))."""
     colours = (SERIES[0], GLOW, THEORY)
     return chart(
-        [_across(lengths, name, colour, 3) for (name, lengths), colour in zip(parts, colours, strict=True)],
+        [_horizontal_bars(lengths, name, colour, 3) for (name, lengths), colour in zip(parts, colours, strict=True)],
         axis(_("length of the vector"), rangemode="tozero"),
         _row_axis(tokens),
         height=int(np.clip(130 + 44 * len(tokens), 220, 460)),

@@ -114,15 +114,15 @@ def _log_axis(x: np.ndarray, title: str) -> dict[str, Any]:
     return axis(axis_title(title), labels=places, type="log", range=[low - pad, high + pad], automargin=True)
 
 
-def _traces(x: np.ndarray, of: Line, log_y: bool) -> list[Series]:
+def _traces(x: np.ndarray, curve: Line, log_y: bool) -> list[Series]:
     traces = []
-    if of.low is not None and of.high is not None:
+    if curve.low is not None and curve.high is not None:
         floor = FLOOR if log_y else -np.inf
-        traces.append(_band(x, of.low.clip(floor), of.high.clip(floor), of.colour))
-    if of.mean is not None:
-        name = _("{line}, mean").format(line=of.name)
-        traces.append(line(x, of.mean, name, of.colour, width=1.5, dash="dot", hover="%{x}: %{y:.4g}"))
-    return [*traces, line(x, of.middle, of.name, of.colour, dash=of.dash, dots=4, hover="%{x}: %{y:.4g}")]
+        traces.append(_band(x, curve.low.clip(floor), curve.high.clip(floor), curve.colour))
+    if curve.mean is not None:
+        name = _("{line}, mean").format(line=curve.name)
+        traces.append(line(x, curve.mean, name, curve.colour, width=1.5, dash="dot", hover="%{x}: %{y:.4g}"))
+    return [*traces, line(x, curve.middle, curve.name, curve.colour, dash=curve.dash, dots=4, hover="%{x}: %{y:.4g}")]
 
 
 def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str) -> Series:
@@ -143,8 +143,9 @@ def _limit_name(x: np.ndarray, limit: Limit) -> dict[str, Any]:
 def draw_training(
     runs: Sequence[tuple[str, str, Mapping[str, np.ndarray]]], steps: int, chance: float, even: float
 ) -> Figure:
-    """`runs`: (name, colour, measure -> (seeds, steps so far)); measures loss, accuracy, entropy, gradient.
+    """Training curves of each run: loss, accuracy, entropy and gradient.
 
+    `runs`: (name, colour, measure -> (seeds, steps so far)).
     The axis reaches to `steps` from the start. `chance`: accuracy of guessing; `even`: entropy of even weights.
     """
     x, low = {"range": [0, steps]}, axis(_("step"), range=[0, steps])
@@ -152,10 +153,10 @@ def draw_training(
     powers: dict[str, Any] = {"type": "log", "rangemode": "normal", "exponentformat": "power", "dtick": 1}
     return panels(
         [
-            Panel(_learning(runs, "loss"), x, {"rangemode": "tozero"}),
-            Panel(_learning(runs, "accuracy"), x, {"rangemode": "tozero"} | share, [mark_y(chance, width=1.2)]),
-            Panel(_learning(runs, "entropy"), low, {"rangemode": "tozero"} | most, [mark_y(even, width=1.2)]),
-            Panel(_learning(runs, "gradient"), low, powers),
+            Panel(_learning_curves(runs, "loss"), x, {"rangemode": "tozero"}),
+            Panel(_learning_curves(runs, "accuracy"), x, {"rangemode": "tozero"} | share, [mark_y(chance, width=1.2)]),
+            Panel(_learning_curves(runs, "entropy"), low, {"rangemode": "tozero"} | most, [mark_y(even, width=1.2)]),
+            Panel(_learning_curves(runs, "gradient"), low, powers),
         ],
         2,
         spacing={"horizontal_spacing": 0.1, "vertical_spacing": 0.16},
@@ -166,8 +167,8 @@ def draw_training(
     ).update_layout(legend={"yref": "paper", "yanchor": "bottom", "y": 1.08})
 
 
-def _learning(runs: Sequence[tuple[str, str, Mapping[str, np.ndarray]]], measure: str) -> list[Series]:
-    """The mean of the seeds, and a band from the lowest to the highest, for each run."""
+def _learning_curves(runs: Sequence[tuple[str, str, Mapping[str, np.ndarray]]], measure: str) -> list[Series]:
+    """Curves of each run: the mean over seeds, with a band from the lowest to the highest."""
     series = []
     for name, colour, run in runs:
         values = run[measure]
@@ -230,7 +231,7 @@ def _normal(edges: np.ndarray, variance: float, name: str, **look: Any) -> Serie
 def growth(
     d_k: np.ndarray, raw: np.ndarray, error: np.ndarray, exact: np.ndarray, here: tuple[int, float, float]
 ) -> Figure:
-    """Variance of q.k, raw and scaled, over d_k, both axes logarithmic, with two errors and with d_k and 1 as lines.
+    """Variance of q.k over d_k, raw and scaled, with error bars of two standard errors. Dashed lines: d_k and 1.
 
     `exact`: the true variance of raw q.k where the assumptions do not hold. `here`: the chosen
     d_k and the two variances measured there.
@@ -390,7 +391,7 @@ def _break(number: int, before: np.ndarray, broken: float, name: str) -> Series:
 
 
 def mixes(values: np.ndarray, by_weights: np.ndarray, by_scores: np.ndarray, shifted: np.ndarray) -> Figure:
-    """Values (n, 2) as points with their hull; where weights, raw scores, and raw scores + 1 carry the mix."""
+    """Values (n, 2) with their hull, and three mixes: by weights, by raw scores, by raw scores + 1."""
     hull = line(
         values[:, 0],
         values[:, 1],

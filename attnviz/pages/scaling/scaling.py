@@ -9,7 +9,7 @@ from attnviz.pages.scaling.panels import alternatives, real_head, retrieval_trai
 
 
 def page() -> None:
-    """Draw the page: each panel answers the program of its numbers, where a few lines can print them."""
+    """Draw the page. A panel returns the program that prints its numbers; None: no short program can."""
     panels: dict[str, tuple[str, page_parts.SectionPanel]] = {
         "variance": (_("1 Dot products grow"), variance.panel),
         "saturation": (_("2 Softmax saturates"), saturation.panel),

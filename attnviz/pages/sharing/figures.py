@@ -54,7 +54,7 @@ def parameter_bars(names: Sequence[str], parts: Mapping[str, Sequence[int]], tit
 
 
 def _parameter_ticks(most: float) -> dict[str, Any]:
-    """Places on a linear axis of parameters, in millions where there are so many: "0.5B" would be read as bytes."""
+    """Ticks of a linear axis of parameters, in millions for large numbers: "0.5B" would be read as bytes."""
     unit, name = (10**6, _("parameters, in millions")) if most >= 10**6 else (1, _("parameters"))
     room = max(most, 1) / unit
     scale = 10.0 ** math.floor(math.log10(room / 5))
@@ -122,7 +122,10 @@ def memory_bars(weights: int, cache: int, room: int) -> Figure:
 
 
 def proof_bars(models: Sequence[tuple[str, str, int, int, int]], chosen: str) -> Figure:
-    """Bytes of a cache over parameters: of each (name, sharing, parameters, by formula, measured) a dot in a ring."""
+    """Bytes of each model's cache over its parameters: formula as a dot, measurement as a ring.
+
+    `models`: (name, sharing, parameters, bytes by formula, bytes measured).
+    """
     thousands = {10.0**power: name for power, name in ((8, "100M"), (9, "1B"), (10, "10B"), (11, "100B"), (12, "1T"))}
     series: list[Series] = []
     for number, kind in enumerate(SHARING):
@@ -188,7 +191,7 @@ def shared_heads(
         name = None if column else _("shared") if row % 2 else _("as trained")
         square: dict[str, Any] = BARE | {"showticklabels": False, "autorange": "reversed", "constrain": "domain"}
         down = axis(name, 12, scaleanchor=f"x{number + 1 if number else ''}", **square)
-        small = [_small((after if row % 2 else before)[at], tokens, hidden)] if at < n else []
+        small = [_small_heatmap((after if row % 2 else before)[at], tokens, hidden)] if at < n else []
         parts.append(Panel(small, {"visible": False, "constrain": "domain"}, down))
     bar = {"title": {"text": _("weight"), "side": "right"}, "thickness": 10, "len": 0.9, "outlinewidth": 0}
     return panels(
@@ -207,8 +210,8 @@ def heads_before_and_after(
 ) -> Figure:
     """Weights of some heads, (n, Q, K), as trained (above) and sharing their keys (below), each `side` pixels wide.
 
-    One trace, in whose cells all heads lie beside each other, and in two lines where they are many: a chart for each
-    costs a class that opens the page more than all else on it.
+    All heads are cells of one trace, in two lines where they are many. A chart for each head would cost more than
+    everything else on the page.
     """
     n, bands = len(tokens), 1 if len(heads) <= ABREAST else 2
     across, gap, above = -(-len(heads) // bands), max(1, round(8 * n / side)), max(1, round(20 * n / side))
@@ -252,7 +255,7 @@ def heads_before_and_after(
     )
 
 
-def _small(weights: np.ndarray, tokens: Sequence[str], hidden: np.ndarray) -> Series:
+def _small_heatmap(weights: np.ndarray, tokens: Sequence[str], hidden: np.ndarray) -> Series:
     names = np.array([label(t) for t in tokens], dtype=object)
     return cells(
         np.where(hidden, np.nan, weights).astype(np.float32),
@@ -266,7 +269,7 @@ def _small(weights: np.ndarray, tokens: Sequence[str], hidden: np.ndarray) -> Se
 
 
 def weight_moved_bars(weights: np.ndarray, outputs: np.ndarray, kv_of: Sequence[int]) -> Figure:
-    """For each query head the share of its attention that moved to other keys, and its output's relative change."""
+    """Share of attention that moved to other keys, and relative change of the output, by query head."""
     x, hover = [_("head {head}").format(head=h) for h in range(len(weights))], "%{x}: %{y:.1%}"
     edges = [h - 0.5 for h in range(1, len(kv_of)) if kv_of[h] != kv_of[h - 1]]
     return chart(
@@ -287,7 +290,7 @@ def change_over_cache(
     chosen: int,
     names: Sequence[str],
 ) -> Figure:
-    """What sharing costs and what it saves: the change of the layer's output and its cache, by number of K/V heads."""
+    """Change of the layer's output, and bytes of its cache, by number of K/V heads."""
     names, most = list(names), max(max(change), 0.01) * 1.15
     colours = [with_alpha(K_VERMILION, 0.85 if g == chosen else 0.35) for g in kv_heads]
     name, hover = _("change of the layer's output"), "%{x}: %{y:.1%}<extra></extra>"

@@ -40,7 +40,7 @@ class LiveLayerRow:
 
 
 def run(config: Config) -> tuple[LiveLayerRow, ...]:
-    """MHA, GQA (when it is neither of the others) and MQA, interleaved so that a busy machine slows all alike."""
+    """Measure MHA, GQA (when it differs from both) and MQA, interleaved so that a busy machine slows all alike."""
     shape = HeadLayout(config.d_model, config.n_heads, config.n_kv_heads, config.d_head)
     layouts = [replace(shape, n_kv_heads=g) for g in sorted({config.n_heads, config.n_kv_heads, 1}, reverse=True)]
     needed = max(kv_bytes(layout, config.tokens, dtype="float32") for layout in layouts)
@@ -52,7 +52,7 @@ def run(config: Config) -> tuple[LiveLayerRow, ...]:
             needed=needed >> 20,
             most=MOST_BYTES >> 20,
         )
-    filled_layers = [_filled(layout, config.tokens) for layout in layouts]
+    filled_layers = [_build_filled_layer(layout, config.tokens) for layout in layouts]
     times: list[list[float]] = [[] for _ in filled_layers]
     x = torch.randn(1, 1, config.d_model, generator=torch.Generator().manual_seed(1))
     with torch.inference_mode():
@@ -78,8 +78,8 @@ def run(config: Config) -> tuple[LiveLayerRow, ...]:
     )
 
 
-def _filled(layout: HeadLayout, tokens: int) -> tuple[Attention, KVCache]:
-    """A layer and a cache that holds `tokens` tokens and has room for one more."""
+def _build_filled_layer(layout: HeadLayout, tokens: int) -> tuple[Attention, KVCache]:
+    """A layer, and a cache of `tokens` tokens with room for one more."""
     with seeded_generator(0):
         module = Attention(layout, use_fused=True).eval()
     cache = KVCache(layout, capacity=tokens + 1)

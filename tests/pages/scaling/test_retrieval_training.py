@@ -52,7 +52,9 @@ def test_the_first_gradient_is_the_one_of_a_head_written_out_without_tricks():
     with torch.no_grad():
         p = (q @ k.T / 12**0.5).softmax(-1)
     norms = [torch.func.jacrev(lambda z: z.softmax(-1))(row.log()).norm() for row in p]
-    at_logits, jacobian = experiment.RetrievalHead(config, "sqrt").at_softmax(next(experiment.draw_labels(config)))
+    at_logits, jacobian = experiment.RetrievalHead(config, "sqrt").softmax_gradients(
+        next(experiment.draw_labels(config))
+    )
     assert jacobian.item() == pytest.approx(torch.stack(norms).mean().item(), rel=1e-4)
     # the chain rule: at the queries is the gradient at the logits, times the keys, over sqrt(d_k)
     assert q.grad is not None

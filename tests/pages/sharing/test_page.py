@@ -89,9 +89,9 @@ def test_the_proof_shows_formula_and_measurement_side_by_side_and_hides_no_misma
         return next(b for b in app.button if "without memory" in b.label).click().run()
 
     assert "agree to the last parameter and byte" in sound(proved()).success[0].value
-    right = inspect.unwrap(prove._measured)
+    right = inspect.unwrap(prove._measure)
     wrong = lambda *given: (found := right(*given)) and replace(found, modules=found.modules[1:])  # noqa: E731
-    monkeypatch.setattr(prove, "_measured", wrong)
+    monkeypatch.setattr(prove, "_measure", wrong)
     assert "do not agree everywhere" in proved().error[0].value
 
 

@@ -81,7 +81,7 @@ Chain = tuple[tuple[str, ...] | str, ...]  #: how a step changes the axes: axes 
 def steps(config: Config) -> dict[str, Chain]:
     """The steps of this configuration by id, in order, each with how it changes the axes."""
     x, q, square, side_by_side = AXES["X"], AXES["Q"], AXES["scores"], AXES["Q_flat"]
-    every: dict[str, Chain] = {
+    all_steps: dict[str, Chain] = {
         "embed": (("B", "Q"), "lookup", x),
         "position": (x, "+", x),
         "project": (x, "linear", ("B", "Q", "C") if config.packed and not config.cross else side_by_side),
@@ -109,7 +109,7 @@ def steps(config: Config) -> dict[str, Chain]:
         "mask": config.mask != "none",
         "dropout": config.dropout > 0,
     }
-    return {step: chain for step, chain in every.items() if switched_on.get(step, True)}
+    return {step: chain for step, chain in all_steps.items() if switched_on.get(step, True)}
 
 
 #: part of a step -> axis letters of the query side, and the letters that replace them in this part
@@ -123,7 +123,7 @@ _SIDES = {
 
 
 def axis_changes(tensor_id: str, chain: Chain) -> Chain:
-    """How the axes change in one part of a step, such as the keys' projection."""
+    """The axes chain of a step for one tensor, such as the keys' projection."""
     side = _SIDES.get(tensor_id, {})
     return tuple(link if isinstance(link, str) else tuple(side.get(a, a) for a in link) for link in chain)
 
@@ -150,7 +150,7 @@ def run(config: Config) -> Result:
         _embed(config, t)
         _project(config, parameters, t)
         _attend(config, t)
-        _finish(parameters, t)
+        _project_output(parameters, t)
         difference = (
             None
             if config.dropout and config.training
@@ -180,7 +180,7 @@ def _embed(config: Config, t: dict[str, Tensor]) -> None:
 
 
 def _project(config: Config, parameters: dict[str, Tensor], t: dict[str, Tensor]) -> None:
-    """Q, K and V as they are projected, and split into heads (B, H, Q, D)."""
+    """Add Q, K and V to `t`: projected, then split into heads (B, H, Q, D)."""
     x, layout = t["X"], config.layout
     y = t.get("Y", x)
     for name, source, heads in (("Q", x, layout.n_heads), ("K", y, layout.kv_heads), ("V", y, layout.kv_heads)):
@@ -228,7 +228,7 @@ def _mask(config: Config, q_len: int, k_len: int) -> Tensor | None:
     return None
 
 
-def _finish(parameters: dict[str, Tensor], t: dict[str, Tensor]) -> None:
+def _project_output(parameters: dict[str, Tensor], t: dict[str, Tensor]) -> None:
     t["merged"] = join_heads(t["heads"])  # (B, Q, H*Dv)
     t["output"] = t["merged"] @ parameters["W_O"] + parameters.get("b_O", torch.zeros(()))
     t["residual"] = t["X"] + t["output"]
@@ -239,7 +239,7 @@ def _finish(parameters: dict[str, Tensor], t: dict[str, Tensor]) -> None:
 
 
 def module(config: Config, parameters: dict[str, Tensor]) -> Attention:
-    """The same layer as a module of the core, with the same weights."""
+    """The same layer as an attnviz.core module that uses `parameters`."""
     position: dict[str, Position] = {"sinusoidal": Sinusoidal(), "rope": RoPE(), "alibi": ALiBi(config.n_heads)}
     layer = Attention(
         config.layout,

@@ -1,4 +1,4 @@
-"""The boards of each step: the sheets that an operation takes, the sheet it gives, and where each number comes from."""
+"""The boards of each step: an operation's input sheets, its result, and the origin of each number."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def make_boards(view: View, step: str) -> Boards:
 
 
 def _embed(tensor_id: str, rows: Sheet) -> Board:
-    """The rows of the words, and the table that has one for each word, in the order of the alphabet."""
+    """Lookup of each word's row in a table of the distinct words, in alphabetical order."""
     vocabulary = sorted(set(rows.rows))
     values = rows.values[[rows.rows.index(word) for word in vocabulary]]
     table = replace(rows, name="W_E", values=values, rows=tuple(vocabulary), axes=("", ""))  # untranslated: a symbol
@@ -31,7 +31,7 @@ def _embed(tensor_id: str, rows: Sheet) -> Board:
 
 def _project(view: View) -> Boards:
     keys_from = "Y" if view.config.cross else "X"
-    packed = view.packed
+    packed = view.packed_widths
     boards = tuple(
         cells.multiply_sheets(
             projection.lower(),
@@ -47,12 +47,12 @@ def _project(view: View) -> Boards:
 
 
 def _packed_board(view: View, source: str) -> Board:
-    """One matrix product gives all parts (Q, K and V, or K and V), because their weights stand side by side."""
-    projections = list(view.packed)
+    """The packed projection: one product gives Q, K and V, or K and V, side by side."""
+    projections = list(view.packed_widths)
     name = "".join(projections)
     matrices = [view.weight(f"W_{projection}") for projection in projections]
     wide = np.concatenate([m.values for m in matrices], 1)
-    result = replace(view.sheet("packed"), name=name, role="plain", cols=_numbered(wide.shape[1]), axes=("Q", "C"))
+    result = replace(view.sheet("packed"), name=name, role="plain", cols=_number_labels(wide.shape[1]), axes=("Q", "C"))
     weight = replace(
         result,
         name=f"W_{name}",  # untranslated: a symbol
@@ -69,7 +69,7 @@ def _packed_board(view: View, source: str) -> Board:
 
 
 def _split(view: View) -> Boards:
-    begins = dict(zip(view.packed, accumulate(view.packed.values(), initial=0), strict=False))
+    begins = dict(zip(view.packed_widths, accumulate(view.packed_widths.values(), initial=0), strict=False))
     boards = []
     for projection in ("Q", "K", "V"):
         result = view.sheet(projection)
@@ -111,7 +111,7 @@ _BOARDS: dict[str, Callable[[View], Boards]] = {
     "rotate": lambda view: tuple(
         cells.rotate_sheet(
             tensor_id.lower(),
-            view.last(f"{tensor_id}_norm", tensor_id),
+            view.latest_sheet(f"{tensor_id}_norm", tensor_id),
             view.sheet("angles"),
             view.sheet(f"{tensor_id}_turned"),
         )
@@ -120,8 +120,8 @@ _BOARDS: dict[str, Callable[[View], Boards]] = {
     "scores": lambda view: (
         cells.multiply_sheets(
             "",
-            view.last("Q_turned", "Q_norm", "Q"),
-            view.last("K_turned", "K_norm", "K").transposed(),
+            view.latest_sheet("Q_turned", "Q_norm", "Q"),
+            view.latest_sheet("K_turned", "K_norm", "K").transposed(),
             view.sheet("scores"),
         ),
     ),
@@ -131,8 +131,12 @@ _BOARDS: dict[str, Callable[[View], Boards]] = {
         ),
     ),
     "bias": lambda view: (cells.add_sheets("", view.sheet("scaled"), view.sheet("bias"), view.sheet("biased")),),
-    "mask": lambda view: (cells.mask_sheet(view.last("biased", "scaled"), view.sheet("mask"), view.sheet("masked")),),
-    "softmax": lambda view: (cells.softmax_sheet(view.last("masked", "biased", "scaled"), view.sheet("weights")),),
+    "mask": lambda view: (
+        cells.mask_sheet(view.latest_sheet("biased", "scaled"), view.sheet("mask"), view.sheet("masked")),
+    ),
+    "softmax": lambda view: (
+        cells.softmax_sheet(view.latest_sheet("masked", "biased", "scaled"), view.sheet("weights")),
+    ),
     "dropout": lambda view: (
         cells.drop_out(
             view.sheet("weights"),
@@ -142,7 +146,7 @@ _BOARDS: dict[str, Callable[[View], Boards]] = {
         ),
     ),
     "sum": lambda view: (
-        cells.multiply_sheets("", view.last("dropped", "weights"), view.sheet("V"), view.sheet("heads")),
+        cells.multiply_sheets("", view.latest_sheet("dropped", "weights"), view.sheet("V"), view.sheet("heads")),
     ),
     "merge": _merge,
     "output": lambda view: (
@@ -197,12 +201,12 @@ class View:
 
     @property
     def sides(self) -> tuple[tuple[str, str, str, str], ...]:
-        """For queries, and in cross-attention for keys: a part, and the tensors of words, places and their sum."""
+        """(tensor_id, embedding, position, sum) by name: for queries, and in cross-attention also for keys."""
         return (("x", "E", "P", "X"), ("y", "E_kv", "P_kv", "Y"))[: 2 if self.config.cross else 1]
 
     @property
-    def packed(self) -> dict[str, int]:
-        """What one projection makes together, with how many columns each takes; empty where each has its own."""
+    def packed_widths(self) -> dict[str, int]:
+        """Columns of each projection in the packed matrix. Empty without packing."""
         projections = () if not self.config.packed else "KV" if self.config.cross else "QKV"
         return {projection: self.result.tensors[f"{projection}_flat"].shape[-1] for projection in projections}
 
@@ -227,26 +231,26 @@ class View:
             *self._groups(name, cols),
         )
 
-    def last(self, *names: str) -> Sheet:
-        """The first of these tensors that this configuration has: they are named from the last step on."""
+    def latest_sheet(self, *names: str) -> Sheet:
+        """The sheet of the first of these tensors that exists. List later steps first."""
         return self.sheet(next(name for name in names if name in self.result.tensors))
 
     def _symbol(self, name: str) -> str:
-        """What tensor `name` is called here: no two that differ have one symbol, and no tensor has two."""
+        """The symbol of tensor `name`, unique in this configuration."""
         if name in ("E", "E_kv") and "P" not in self.result.tensors:  # what embeds is already what is projected
             return SYMBOLS["X" if name == "E" else "Y"]
         return SYMBOLS["scores" if name == "scaled" and not self.config.scaled else name]
 
     def _groups(self, name: str, cols: str) -> tuple[tuple[Role, ...], tuple[int, ...]]:
-        """The role of each column where they differ, and the columns before which a head or a part ends."""
+        """Roles of the columns where they differ, and the columns at which a head or a projection ends."""
         if name == "packed":
-            roles = [ROLES[projection] for projection, width in self.packed.items() for _column in range(width)]
-            return tuple(roles), tuple(accumulate(self.packed.values()))[:-1]
+            roles = [ROLES[projection] for projection, width in self.packed_widths.items() for _column in range(width)]
+            return tuple(roles), tuple(accumulate(self.packed_widths.values()))[:-1]
         width = self._head_width(cols)
         return (), tuple(range(width, self.result.tensors[name].shape[-1], width)) if width else ()
 
     def _head_width(self, axis: str) -> int | None:
-        """How many columns each head has on an axis on which heads stand side by side."""
+        """Columns per head on an axis that joins heads. None for other axes."""
         layout = self.config.layout
         return {"HD": layout.qk_width, "GD": layout.qk_width, "GV": layout.v_width, "HV": layout.v_width}.get(axis)
 
@@ -256,23 +260,23 @@ class View:
         if axis == "K":
             return self.result.k_words[self.batch]
         width, count = self._head_width(axis), self.result.tensors[name].shape[-1]
-        return tuple(f"{i // width + 1}.{i % width + 1}" for i in range(count)) if width else _numbered(count)
+        return tuple(f"{i // width + 1}.{i % width + 1}" for i in range(count)) if width else _number_labels(count)
 
     def weight(self, name: str) -> Sheet:
         values = self.result.weights[name]
         axes = {"W_O": ("HV", "M"), "W_1": ("M", "F"), "W_2": ("F", "M")}.get(name)
         if axes:
-            rows = self.sheet("merged").cols if name == "W_O" else _numbered(len(values))
-            return Sheet(name, "w", values, rows, _numbered(values.shape[1]), axes)
+            rows = self.sheet("merged").cols if name == "W_O" else _number_labels(len(values))
+            return Sheet(name, "w", values, rows, _number_labels(values.shape[1]), axes)
         flat = self.sheet(f"{name[-1]}_flat")
-        return replace(flat, name=name, values=values, rows=_numbered(values.shape[0]), axes=("M", flat.axes[1]))
+        return replace(flat, name=name, values=values, rows=_number_labels(values.shape[0]), axes=("M", flat.axes[1]))
 
     def bias(self, name: str) -> Sheet | None:
         values = self.result.weights.get(name)
         if values is None:
             return None
-        return Sheet(name, ROLES.get(name[-1], "w"), values[None], ("",), _numbered(len(values)), ("", ""))
+        return Sheet(name, ROLES.get(name[-1], "w"), values[None], ("",), _number_labels(len(values)), ("", ""))
 
 
-def _numbered(count: int) -> tuple[str, ...]:
+def _number_labels(count: int) -> tuple[str, ...]:
     return tuple(str(i + 1) for i in range(count))

@@ -37,7 +37,7 @@ CellOrigin = tuple[
 
 @dataclass(frozen=True)
 class Board:
-    """One operation as it is drawn: the sheets that go in, the signs between them, and the sheet that comes out."""
+    """One operation: input sheets, the signs between them, and the result."""
 
     tensor_id: str  #: "q" | "k" | "v" | "qkv" | "kv" | "x" | "y" | "U" | "R" | "FFN" | ""
     sheets: tuple[Sheet, ...]  #: the last one is the result
@@ -73,14 +73,14 @@ def multiply_sheets(tensor_id: str, a: Sheet, b: Sheet, result: Sheet, bias: She
         if bias is not None:
             terms.append([("2", float(bias.values[0, c]))])
             areas.append(cell_area(2, 0, c))
-        return areas, _summed(terms)
+        return areas, _join_terms(terms)
 
     if bias is None:
         return Board(tensor_id, (a, b, result), ("×", "="), cell)
     return Board(tensor_id, (a, b, bias, result), ("×", "+", "="), cell)
 
 
-def _summed(terms: Sequence[Sequence[Token]]) -> list[Token]:
+def _join_terms(terms: Sequence[Sequence[Token]]) -> list[Token]:
     """The terms with a plus between them."""
     return [token for term in terms for token in (("op", "+"), *term)][1:]
 
@@ -88,7 +88,7 @@ def _summed(terms: Sequence[Sequence[Token]]) -> list[Token]:
 def move_cells(
     tensor_id: str, sources: Sequence[Sheet], result: Sheet, origin: Callable[[int, int], tuple[int, int, int]]
 ) -> Board:
-    """Numbers copied to new places: `origin(row, column)` gives the sheet, row and column of the original."""
+    """Numbers copied to new cells. `origin(row, column)`: sheet, row and column of the original."""
 
     def cell(r: int, c: int) -> CellOrigin:
         sheet, i, j = origin(r, c)
@@ -104,7 +104,7 @@ def combine_cells(
     signs: tuple[str, ...],
     terms: Callable[..., list[Token]],
 ) -> Board:
-    """Each cell from the same cell of every source: `terms` takes their numbers and writes the arithmetic."""
+    """An elementwise operation. `terms`: the arithmetic as tokens, from the sources' numbers."""
 
     def cell(r: int, c: int) -> CellOrigin:
         return [cell_area(at, r, c) for at in range(len(sources))], terms(
@@ -119,7 +119,7 @@ def add_sheets(tensor_id: str, a: Sheet, b: Sheet, result: Sheet) -> Board:
 
 
 def scale_sheet(a: Sheet, result: Sheet, width: int | None) -> Board:
-    """Every number divided by sqrt(width), or unchanged when `width` is None."""
+    """Every number divided by sqrt(width). None: unchanged."""
     divisor = [] if width is None else [("op", "÷"), ("op", "√("), ("n", float(width)), ("op", ")")]
     return combine_cells("", (a,), result, ("→",), lambda x: [("0", x), *divisor])
 
@@ -146,7 +146,7 @@ def softmax_sheet(a: Sheet, result: Sheet) -> Board:
             *_call("exp(", "0", float(a.values[r, c])),
             ("op", "÷"),
             ("op", "("),
-            *_summed([_call("exp(", "0", score) for score in finite]),
+            *_join_terms([_call("exp(", "0", score) for score in finite]),
             ("op", ")"),
         ]
 

@@ -47,7 +47,7 @@ def _layers(config: Config) -> list[str]:
     return [
         *(
             f"self.{name} = nn.Linear({m}, {sum(wide[letter] for letter in parts)}, bias={bias})  # M -> {axes[name]}"
-            for name, parts in _parts(config).items()
+            for name, parts in _projections(config).items()
             if name != "o"
         ),
         f"self.o = nn.Linear({config.n_heads * config.d_value}, {m}, bias={bias})  # H*Dv -> M",
@@ -125,7 +125,7 @@ def program(result: Result) -> str:
     """`module`, then lines that set the page's weights and vectors and print its numbers: it runs as it is."""
     config = result.config
     copies = []
-    for name, parts in (_parts(config) | {"w1": "1", "w2": "2"}).items():
+    for name, parts in (_projections(config) | {"w1": "1", "w2": "2"}).items():
         for kind, letter in (("weight", "W"), ("bias", "b"))[: 1 + (config.bias or parts in "12")]:
             numbers = np.concatenate([result.weights[f"{letter}_{projection}"] for projection in parts], -1).T
             copies.append(f"    layer.{name}.{kind}.copy_(torch.tensor({python_literal(numbers)}))")
@@ -137,18 +137,18 @@ def program(result: Result) -> str:
         "",
         f"x = torch.tensor({x})",
         *([f"y = torch.tensor({y})"] if config.cross else []),
-        *([f"torch.manual_seed({config.seed})  # dropout draws from here"] if _drops(config) else []),
+        *([f"torch.manual_seed({config.seed})  # dropout draws from here"] if _has_dropout(config) else []),
         f"output, weights = {'layer(x, y)' if config.cross else 'layer(x)'}",
         "print(output, weights, sep='\\n')",
     ]
     return module(config) + "\n\n" + "\n".join(lines) + "\n"
 
 
-def _drops(config: Config) -> bool:
+def _has_dropout(config: Config) -> bool:
     return config.training and config.dropout > 0
 
 
-def _parts(config: Config) -> dict[str, str]:
+def _projections(config: Config) -> dict[str, str]:
     """Which of Q, K, V, O each linear layer holds."""
     if not config.packed:
         return {"q": "Q", "k": "K", "v": "V", "o": "O"}
@@ -166,7 +166,7 @@ def scaled_dot_product(config: Config) -> str:
     elif config.mask in ("window", "padding"):
         before.append(_mask(config))
     arguments += [
-        f"dropout_p={config.dropout:g}" if _drops(config) else "",
+        f"dropout_p={config.dropout:g}" if _has_dropout(config) else "",
         "" if config.scaled else "scale=1.0",
         "enable_gqa=True" if config.layout.heads_per_kv > 1 else "",
     ]
@@ -237,7 +237,7 @@ def multihead(config: Config) -> str | None:
         *(f"    {line}" for line in _copies(config)),
         *_lines(config, "position"),
         *prepared,
-        *([f"torch.manual_seed({config.seed})"] if _drops(config) else []),
+        *([f"torch.manual_seed({config.seed})"] if _has_dropout(config) else []),
         f"out, weights = mha(x, {y}, {y}{mask}, average_attn_weights=False)",
         _FED,
     ]
@@ -247,7 +247,7 @@ def multihead(config: Config) -> str | None:
 def _copies(config: Config) -> list[str]:
     lines = []
     for kind in ("weight", "bias") if config.bias else ("weight",):
-        stacked = ", ".join(f"layer.{name}.{kind}" for name in _parts(config) if name != "o")
+        stacked = ", ".join(f"layer.{name}.{kind}" for name in _projections(config) if name != "o")
         lines += [f"mha.in_proj_{kind}.copy_(torch.cat([{stacked}]))", f"mha.out_proj.{kind}.copy_(layer.o.{kind})"]
     return lines
 

@@ -1,4 +1,4 @@
-"""What the hand-built attention starts from: word vectors and weights, small enough to compute on paper."""
+"""Inputs of the hand-built attention: word vectors and weights, small enough to compute on paper."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -62,7 +62,7 @@ class Config:
 
 
 def check(config: Config) -> None:
-    """Raise a Problem when these settings make no attention layer."""
+    """Raise a Problem when these settings describe no valid attention layer."""
     check_words(config.tokens, config.kv_tokens or config.tokens)
     position, mask = config.position, config.mask
     for wrong, problem in (
@@ -122,7 +122,7 @@ def random_vectors(tokens: tuple[str, ...], seed: int, width: int) -> Tensor:
 
 
 def counting_rows(tokens: tuple[str, ...]) -> tuple[tuple[float, ...], ...]:
-    """A vector of three numbers for each word that count on: 0.1, 0.2, 0.3, then 0.4 …; equal words have equal ones.
+    """Vectors that count up: 0.1, 0.2, 0.3 for the first distinct word, then 0.4 …: (tokens, 3).
 
     Four different words make the 4 x 3 matrix that many a course begins with.
     """

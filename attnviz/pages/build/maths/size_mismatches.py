@@ -29,7 +29,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class SizeRule:
-    """Two sizes compared: what they are, their values, and whether they agree; None where they need not."""
+    """Two sizes compared: their names, their values, and whether they agree. None: they need not."""
 
     name: str  #: "width" | "keys" | "groups" | "lengths" | "value_width" | "mask"
     left: int
@@ -74,7 +74,10 @@ def run(sizes: Sizes) -> Result:
     k = torch.randn(sizes.n_kv_heads, sizes.keys, sizes.k_width, generator=generator)
     v = torch.randn(sizes.n_kv_heads, sizes.values, sizes.v_width, generator=generator)
     mask = torch.ones(sizes.mask_queries, sizes.mask_keys, dtype=torch.bool)
-    in_torch, here = _tried(lambda: attend_in_three_lines(q, k, v, mask)), _tried(lambda: attend(q, k, v, mask).output)
+    in_torch, here = (
+        _call_or_catch(lambda: attend_in_three_lines(q, k, v, mask)),
+        _call_or_catch(lambda: attend(q, k, v, mask).output),
+    )
     return Result(
         rules,
         str(in_torch) if isinstance(in_torch, Exception) else None,
@@ -92,7 +95,7 @@ def attend_in_three_lines(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tens
     return F.softmax(scores, -1) @ v
 
 
-def _tried(call: Callable[[], Tensor]) -> Tensor | Exception:
+def _call_or_catch(call: Callable[[], Tensor]) -> Tensor | Exception:
     try:
         return call()
     except (RuntimeError, ValueError, ZeroDivisionError) as refusal:

@@ -43,7 +43,7 @@ class Config:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What each source brings, and how far the paths and the other choices of norms lie apart."""
+    """Contributions of each source, and differences between the paths and between the choices of norms."""
 
     config: Config
     pixels: np.ndarray  #: (8, 8) or (32, 32) counts from 0 to 16

@@ -97,16 +97,16 @@ def _case(
     name: str, y: Tensor, head: Projections, memorised: Tensor, learned: Tensor, x: Tensor, order: Tensor
 ) -> Case:
     weights, wanted = _attention(head, y)
-    weights_error = _relative(_attention(head, x)[1][order], wanted) if name == "permuted" else None
+    weights_error = _relative_error(_attention(head, x)[1][order], wanted) if name == "permuted" else None
     try:
-        errors = [_relative(a @ (y @ head[2]), wanted) for a in (memorised, learned)]
+        errors = [_relative_error(a @ (y @ head[2]), wanted) for a in (memorised, learned)]
     except RuntimeError as refusal:
         return Case(name, weights.numpy(), weights_error, None, None, str(refusal))
     return Case(name, weights.numpy(), weights_error, errors[0], errors[1], None)
 
 
-def _relative(got: Tensor, wanted: Tensor) -> float:
-    return float((got - wanted).norm() / wanted.norm().clamp_min(1e-12))
+def _relative_error(actual: Tensor, expected: Tensor) -> float:
+    return float((actual - expected).norm() / expected.norm().clamp_min(1e-12))
 
 
 # Why softmax: the same scores turned into weights in six ways, and what each way breaks.
@@ -192,26 +192,28 @@ class ComparedHeads:
 
 @lru_cache(maxsize=64)
 def compare_heads(config: HeadsConfig) -> ComparedHeads:
-    """Blur of one head of width M and of H heads of width M/H, on the same random word vectors."""
+    """Blur of one head of width M, and of H heads of width M/H, on the same random word vectors."""
     offsets = OFFSETS[: config.n_heads]
     length = len(config.tokens)
     shape = (SENTENCES, length, config.d_model)
     x = torch.randn(shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     # (H, Q, K): scores that point each query at the word so many places away, around the sentence's ends
     sharp = torch.stack([torch.eye(length, dtype=torch.float64).roll(o, 1) * SHARPNESS for o in offsets])
-    single, brought_by_one = _heads_attention(_mixed(sharp, config.share), x)
+    single, brought_by_one = _heads_attention(_single_head_scores(sharp, config.share), x)
     several, brought = _heads_attention(sharp, x)
     return ComparedHeads(
         one_head=single[0].numpy(),
         heads=several.numpy(),
         blur_one=_blur(brought_by_one, x, offsets),
         blur_heads=_blur(brought, x, offsets),
-        blur_by_share=np.stack([_blur(_heads_attention(_mixed(sharp, a), x)[1], x, offsets) for a in SHARES]),
+        blur_by_share=np.stack(
+            [_blur(_heads_attention(_single_head_scores(sharp, a), x)[1], x, offsets) for a in SHARES]
+        ),
         parameters=4 * config.d_model**2,
     )
 
 
-def _mixed(sharp: Tensor, share: float) -> Tensor:
+def _single_head_scores(sharp: Tensor, share: float) -> Tensor:
     """Scores (1, Q, K) of one head that gives `share` to the first of the H places, the rest to the others."""
     heads = len(sharp)
     parts = torch.tensor([share] + [(1 - share) / (heads - 1)] * (heads - 1), dtype=sharp.dtype)
@@ -233,7 +235,7 @@ def _heads_attention(scores: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _blur(brought: Tensor, x: Tensor, offsets: tuple[int, ...]) -> np.ndarray:
-    """(H,): for each place looked at, the share of the variance of its M/H columns that the best linear map misses."""
+    """Share of variance that the best linear map misses, for each target, (H,). A target has M/H columns."""
     width = x.shape[-1] // len(offsets)
     seen = brought.flatten(0, 1)
     missed = []

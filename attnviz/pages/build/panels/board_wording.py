@@ -12,14 +12,14 @@ from attnviz.pages.build.maths import inputs
 from attnviz.pages.build.maths.boards import View
 
 
-def cut(view: View, name: str) -> np.ndarray:
-    """The matrix of tensor `name` (B, H, ...) for the sentence and the head on show."""
+def displayed_matrix(view: View, name: str) -> np.ndarray:
+    """The matrix of tensor `name` (B, H, ...) for the displayed sentence and head."""
     return np.asarray(view.result.tensors[name][view.batch, view.head])
 
 
 def largest_entry(view: View, name: str) -> tuple[str, str, Largest]:
     """Query word, key word and the largest entry on show of a (B, H, Q, K) tensor; words are safe for Markdown."""
-    matrix = cut(view, name)
+    matrix = displayed_matrix(view, name)
     if has_single_key_rows(view) and name != "scores":  # such a row gives all its weight to that key in any case
         matrix = np.where(view.result.tensors["mask"].sum(-1, keepdims=True) > 1, matrix, -np.inf)
     largest = find_largest(matrix)
@@ -47,9 +47,9 @@ def name(step: str) -> str:
 
 
 def step_sentence(step: str, view: View, vectors: inputs.Rows | None) -> str:
-    """A sentence on what to see in a step, as Markdown; `vectors` are the trained rows of the words, if any."""
+    """A sentence on what a step shows, as Markdown. `vectors`: trained embedding rows. None: random vectors."""
     if step == "embed" and vectors is not None:
-        return _trained(vectors, view)
+        return _describe_embeddings(vectors, view)
     if step == "embed" and view.config.rows:
         return _("Each word has a row of {m} numbers, which count on from word to word: 0.1, 0.2, 0.3, 0.4 …").format(
             m=view.config.d_model
@@ -75,7 +75,7 @@ def tensor_origin(view: View, vectors: inputs.Rows | None) -> str:
     return f":small[{text}]"
 
 
-def _trained(vectors: inputs.Rows, view: View) -> str:
+def _describe_embeddings(vectors: inputs.Rows, view: View) -> str:
     return _(
         "Each token is a row of {m} numbers: the first {m} of {whole} in **{name}**'s "
         "**trained** embedding table, times {factor}."
@@ -113,7 +113,7 @@ def _split(view: View) -> str:
 
 
 def _qk_norm(view: View) -> str:
-    before = np.linalg.norm(cut(view, "Q"), axis=-1)
+    before = np.linalg.norm(displayed_matrix(view, "Q"), axis=-1)
     return _("Every row gets the length √D. Before, the queries of head {h} were {low} to {high} long.").format(
         h=view.head + 1, low=f"{Rounded(before.min()):.2f}", high=f"{Rounded(before.max()):.2f}"
     )
@@ -137,7 +137,7 @@ def _scores(view: View) -> str:
 
 
 def _scale(view: View) -> str:
-    raw, scaled = (float(np.abs(cut(view, n)).max()) for n in ("scores", "scaled"))
+    raw, scaled = (float(np.abs(displayed_matrix(view, n)).max()) for n in ("scores", "scaled"))
     if raw == scaled and view.config.scaled:
         return _("√1 is 1, so heads of width 1 keep their scores as they are.")
     if not view.config.scaled:
@@ -180,7 +180,7 @@ def _dropout(view: View) -> str:
             "In evaluation nothing is dropped: the weights go on as they are. Switch training mode on to "
             "see dropout act."
         )
-    lost = int((~cut(view, "kept")).sum())
+    lost = int((~displayed_matrix(view, "kept")).sum())
     return ngettext(
         "{n} weight is dropped and the others grow by 1/(1−p): rows no longer sum to 1.",
         "{n} weights are dropped and the others grow by 1/(1−p): rows no longer sum to 1.",

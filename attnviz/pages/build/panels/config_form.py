@@ -1,4 +1,4 @@
-"""The controls above the walk, which make the Config."""
+"""The controls above the walk, and the Config that they describe."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ COUNTED = "counted"  #: the id of word vectors that count on
 
 
 def draw_form() -> tuple[inputs.Config, inputs.Rows | None]:
-    """Draw the controls; return the configuration that they describe, and the trained rows that its vectors are."""
+    """Draw the controls; return the configuration and the trained embedding rows. None: vectors are not trained."""
     chosen: dict[str, Any] = {"edits": link_state.value(choices.EDITS)}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="build-controls"):
         sentences = st.container(key="build-sentences")  # takes what the others leave
@@ -115,8 +115,8 @@ def _make_config(
 STRIP = "build_strip"
 
 
-def pick() -> canvas.Pick:
-    """The chosen number that is in the link; it may lie outside the board on show."""
+def displayed_cell() -> canvas.Pick:
+    """The chosen cell from the link. It may lie outside the displayed board."""
     return canvas.Pick(*(link_state.value(choices.AT[name]) for name in ("part", "row", "col")))
 
 
@@ -132,9 +132,9 @@ def set_choice(**changes: Any) -> None:
 
 
 def current_step(ids: tuple[str, ...]) -> str:
-    """The id of the step on show: the chosen one; else the first on an untouched page, and the scores in a link.
+    """The id of the displayed step: the chosen one. Without one, the first step, or in a link the scores.
 
-    The scores, too, where this configuration has no such step.
+    The scores also replace a step that this configuration lacks.
     """
     requested = link_state.value(choices.STEP) or link_state.set_default(choices.STEP)
     if requested in ids:
@@ -143,6 +143,6 @@ def current_step(ids: tuple[str, ...]) -> str:
     return choices.STEP_OF_LINKS
 
 
-def walk_to(wanted: str) -> None:
+def go_to_step(step: str) -> None:
     """Go to another step, at its first matrix. Call it from callbacks."""
-    link_state.set_many({choices.STEP: wanted, choices.AT["part"]: 0})
+    link_state.set_many({choices.STEP: step, choices.AT["part"]: 0})

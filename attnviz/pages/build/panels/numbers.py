@@ -1,4 +1,4 @@
-"""What the board is sent: sheets of numbers as text and colour, and the arithmetic of a cell as coloured terms."""
+"""Messages to the board: sheets of numbers as text and colour, and a cell's arithmetic as coloured terms."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -74,7 +74,7 @@ def board_sheet(source: cells.Sheet, label: str) -> canvas.StripSheet:
 
 
 def cell_origin(board: cells.Board, r: int, c: int) -> dict[str, Any]:
-    """The cells and the arithmetic that one number of the result comes from, in the form that the board reads."""
+    """The source cells and the arithmetic of one result cell, as the board reads them."""
     areas, tokens = board.cell(r, c)
     value = float(board.result.values[r, c])
     return {
@@ -101,7 +101,7 @@ def _tokens(tokens: Sequence[cells.Token]) -> list[str]:
 
 
 def _is_exact(tokens: Sequence[cells.Token], value: float) -> bool:
-    """Whether the terms, computed with the digits that are written, give exactly the result that is written."""
+    """Whether the terms with their displayed digits give exactly the displayed result."""
     if any(kind == "op" and what not in ("+", "×", "−") for kind, what in tokens):
         return False
     terms = [float(what) for kind, what in tokens if kind != "op"] + [value]

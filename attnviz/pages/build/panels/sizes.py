@@ -38,11 +38,11 @@ def panel() -> None:
             st.markdown(_rule(rule))
         st.code(result.code, language="python", wrap_lines=True)
     with right:
-        _outcome(result)
-    _real_batch()
+        _draw_outcome(result)
+    _draw_real_batch()
 
 
-def _real_batch() -> None:
+def _draw_real_batch() -> None:
     """Draw the shapes along the way at the sizes of a real batch."""
     st.markdown("**" + _("And at the sizes of a real batch?") + "**")
     titles = {
@@ -103,7 +103,7 @@ def _rule(rule: size_mismatches.SizeRule) -> str:
     return f"{marks[rule.holds]} {sentences[rule.name].format(left=rule.left, right=rule.right)}"
 
 
-def _outcome(result: size_mismatches.Result) -> None:
+def _draw_outcome(result: size_mismatches.Result) -> None:
     if result.shape is not None and result.torch_error is None:
         shape = " × ".join(map(str, result.shape))
         st.success(

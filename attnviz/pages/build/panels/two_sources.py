@@ -40,14 +40,16 @@ def panel(result: attention_by_hand.Result) -> None:
     st.markdown(template.format(k=len(layer.config.text), p=p, patches=p - 1))
     st.latex(_formula(layer))
     queries = {str(i): f"{i + 1} {escape_markdown(word)}" for i, word in enumerate(layer.config.tokens)}
-    i = int(widgets.select_one(choices.LOOKER, _("Where does this word look?"), queries))
-    _looks(layer, i, config_form.current_view(result).head)
-    page_parts.draw_columns(lambda: _brought(layer, i), lambda: _norms(layer), widths=[1.1, 1], gap="large")
+    i = int(widgets.select_one(choices.QUERY_WORD, _("Where does this word look?"), queries))
+    _draw_weights(layer, i, config_form.current_view(result).head)
+    page_parts.draw_columns(
+        lambda: _draw_contributions(layer, i), lambda: _draw_norms(layer), widths=[1.1, 1], gap="large"
+    )
     show.program(two_sources.program(layer), "b-two-sources")
 
 
 def _config(result: attention_by_hand.Result) -> two_sources.Config:
-    """Draw the controls; the layer has the sizes of the walk's."""
+    """Draw the controls and return the configuration. The layer has the sizes of the walk's layer."""
     base_config = result.config
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = base_config.kv_tokens
@@ -93,7 +95,7 @@ def _formula(layer: two_sources.Result) -> str:
     return rf"\Big({text} + {times}{picture}\Big)\,W_O,\quad D={config.layout.qk_width}"
 
 
-def _looks(layer: two_sources.Result, i: int, head: int) -> None:
+def _draw_weights(layer: two_sources.Result, i: int, head: int) -> None:
     config = layer.config
     text, picture = layer.on_text[:, i], layer.on_picture[:, i]
     before = 1 if config.photo else 0  # tokens before the patches
@@ -101,14 +103,14 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
     word, patch = int(text[head].argmax()), int(picture[head, before:].argmax())
     names = [*config.text, *["the whole"] * before]
     names += [f"row {at // side + 1}, column {at % side + 1}" for at in range(side * side)]
-    taken = next((sample for sample in SAMPLES if sample.id == config.photo), None)
+    photograph = next((sample for sample in SAMPLES if sample.id == config.photo), None)
     origin = (
         _("A square’s area is the patch’s weight; the digit is a real one.")
-        if taken is None
+        if photograph is None
         else _(
             "{whole} goes to the token for the whole. A square’s area is its patch’s weight beside the largest of the "
             "head. Photograph: {by}, {licence}."
-        ).format(whole=f"{Rounded(picture[head, 0]):.1%}", by=taken.by, licence=taken.licence)
+        ).format(whole=f"{Rounded(picture[head, 0]):.1%}", by=photograph.by, licence=photograph.licence)
     )
     show.figure(
         show.chart_of(
@@ -140,7 +142,7 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
     )
 
 
-def _brought(layer: two_sources.Result, i: int) -> None:
+def _draw_contributions(layer: two_sources.Result, i: int) -> None:
     lengths = [
         np.linalg.norm(contribution, axis=-1) for contribution in (layer.from_text, layer.from_picture, layer.output)
     ]
@@ -164,8 +166,8 @@ def _brought(layer: two_sources.Result, i: int) -> None:
     )
 
 
-def _norms(layer: two_sources.Result) -> None:
-    """Why the picture's keys need a norm of their own, and that both ways to compute it agree."""
+def _draw_norms(layer: two_sources.Result) -> None:
+    """Draw why the picture's keys need their own norm, and that both computations agree."""
     text, picture = layer.key_lengths
     template = {
         "both": _("Every key is {text} long, whichever source it comes from and whatever it is made of."),

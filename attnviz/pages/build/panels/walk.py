@@ -24,18 +24,18 @@ PER_HEAD = ("split", "qk_norm", "rotate", "scores", "scale", "bias", "mask", "so
 
 @fragment
 def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None:
-    """Draw the strip of steps and, of the chosen one, all down to the sum that makes the chosen number."""
+    """Draw the strip of steps, and the chosen step down to the arithmetic of the chosen cell."""
     with show_problems(), st.container(key="canvas-of-walk"):
         chains = attention_by_hand.steps(result.config)
-        step, at = config_form.current_step(tuple(chains)), config_form.pick()
+        step, at = config_form.current_step(tuple(chains)), config_form.displayed_cell()
         view = config_form.current_view(result)
         presenting.draw_presenter(_walk(tuple(chains)))
-        canvas.strip(config_form.STRIP, _chips(view, chains), step, config_form.walk_to)
+        canvas.strip(config_form.STRIP, _chips(view, chains), step, config_form.go_to_step)
         label = _("{step}: numbers; arrow keys choose one").format(step=board_wording.name(step))
         step_boards, operation_boards = _boards(view.result.config, view.batch, view.head, step, label)
         board_index = min(at.part, len(step_boards) - 1)
         widgets.show_refusal(choices.STEP)
-        _about(step, view, vectors)
+        _draw_explanation(step, view, vectors)
         canvas.board(
             "build_board",
             step,
@@ -60,14 +60,16 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
         )
         if step == "softmax":
             _sums(view)
-        _written(step, attention_by_hand.axis_changes(step_boards[board_index].tensor_id, chains[step]), result)
+        _draw_axes_and_code(
+            step, attention_by_hand.axis_changes(step_boards[board_index].tensor_id, chains[step]), result
+        )
 
 
 def _walk(ids: tuple[str, ...]) -> presenting.Walk:
     """The steps, for next and previous of a presentation."""
 
     def go(by: int) -> None:
-        config_form.walk_to(ids[min(max(ids.index(config_form.current_step(ids)) + by, 0), len(ids) - 1)])
+        config_form.go_to_step(ids[min(max(ids.index(config_form.current_step(ids)) + by, 0), len(ids) - 1)])
 
     here, count = ids.index(config_form.current_step(ids)), len(ids)
     return presenting.Walk(board_wording.name(ids[here]), f"{here + 1} / {count}", here > 0, here < count - 1, go)
@@ -104,12 +106,12 @@ def _thumbs(config: inputs.Config, batch: int, head: int) -> dict[str, list[canv
 def _boards(
     config: inputs.Config, batch: int, head: int, step: str, label: str
 ) -> tuple[boards.Boards, list[canvas.StripBoard]]:
-    """The boards of a step, and what is sent of them, made once for all visitors."""
+    """The boards of a step, and their messages, computed once for all visitors."""
     step_boards = boards.make_boards(boards.View(attention_by_hand.run(config), batch, head), step)
     return step_boards, [numbers.operation_board(board, label) for board in step_boards]
 
 
-def _about(step: str, view: boards.View, vectors: inputs.Rows | None) -> None:
+def _draw_explanation(step: str, view: boards.View, vectors: inputs.Rows | None) -> None:
     left, right = st.columns(2, gap="medium", vertical_alignment="center")
     left.markdown(f"**{board_wording.name(step)}** · {board_wording.step_sentence(step, view, vectors)}")
     with right.container(key="step-formula"):  # it begins where the program below it does
@@ -136,15 +138,15 @@ def _table(sheet: cells.Sheet) -> dict[str, list[object]]:
     }
 
 
-def _written(step: str, chain: attention_by_hand.Chain, result: attention_by_hand.Result) -> None:
+def _draw_axes_and_code(step: str, chain: attention_by_hand.Chain, result: attention_by_hand.Result) -> None:
     left, right = st.columns(2, gap="medium")
     size = attention_by_hand.axis_sizes(result)
     letters = {axis: numbers.LETTERS.get(axis, axis) for axis in size}
-    left.markdown(_as_code(_arrows(chain, letters), _arrows(chain, size)))
-    right.markdown(_as_code(*_lines(step, result)))
+    left.markdown(_format_code(_arrows(chain, letters), _arrows(chain, size)))
+    right.markdown(_format_code(*_lines(step, result)))
 
 
-def _as_code(*lines: str) -> str:
+def _format_code(*lines: str) -> str:
     """Short lines that look like code. A block of code would have the browser read a highlighter before the board."""
     return "  \n".join(f"`{line}`" for line in lines)
 
@@ -166,7 +168,7 @@ def _lines(step: str, result: attention_by_hand.Result) -> list[str]:
 
 
 def _sums(view: boards.View) -> None:
-    weights = board_wording.cut(view, "weights").astype(np.float64)  # (Q, K)
+    weights = board_wording.displayed_matrix(view, "weights").astype(np.float64)  # (Q, K)
     rows, cols = weights.sum(1), weights.sum(0)
     result, batch_index = view.result, view.batch
     show.figure(
@@ -175,13 +177,13 @@ def _sums(view: boards.View) -> None:
         ),
         name="build-sums",
         key="build_sums",
-        sentence=_who_gets_most(view, cols),
+        sentence=_describe_received_weight(view, cols),
         table={"key": list(result.k_words[batch_index]), "column sum": cols.tolist()},
     )
 
 
-def _who_gets_most(view: boards.View, cols: np.ndarray) -> str:
-    """A sentence that names who gets most and least of what all queries give together."""
+def _describe_received_weight(view: boards.View, cols: np.ndarray) -> str:
+    """A sentence that names the keys with the largest and the smallest total weight."""
     top, low = find_largest(cols), find_largest(-cols)
     most, least = top.index, low.index
     if np.ptp(cols) < 0.005:

@@ -49,13 +49,13 @@ def panel(result: attention_by_hand.Result) -> None:
                 args=(choices.EDITS, ()),
                 disabled=not edits,
             )
-            st.caption(_listed(before, edits))
+            st.caption(_describe_edits(before, edits))
     with right:
         _consequence(before, result, edits)
 
 
 def _editor(config: inputs.Config, name: str) -> None:
-    """Draw a data editor whose table holds the edits known when it was opened; `_typed` merges the later ones."""
+    """Draw a data editor on the edits known when it opened; `_merge_typed_edits` merges the later ones."""
     session = _session()
     rows, cols = attention_by_hand.run(config).weights[name].shape
     key = f"b_edit_{name}_{rows}x{cols}_{config.seed}_{session.version}"
@@ -70,7 +70,7 @@ def _editor(config: inputs.Config, name: str) -> None:
         column_config=dict.fromkeys(columns, number) | {name: st.column_config.TextColumn(width=44)},
         disabled=[name],
         hide_index=True,
-        on_change=_typed,
+        on_change=_merge_typed_edits,
         args=(key, name),
         width="content",
     )
@@ -110,7 +110,7 @@ def _session() -> _Session:
     return session
 
 
-def _typed(key: str, name: str) -> None:
+def _merge_typed_edits(key: str, name: str) -> None:
     """Merge what was typed into an editor with the edits that it started from. A callback."""
     session = _session()
     merged = {(m, r, c): v for m, r, c, v in session.bases.get(key, ()) if m == name}
@@ -124,7 +124,7 @@ def _typed(key: str, name: str) -> None:
     link_state.set_and_push(choices.EDITS, session.edits)
 
 
-def _listed(before: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> str:
+def _describe_edits(before: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> str:
     if not edits:
         return _("All weights are random (seed {seed}).").format(seed=before.config.seed)
     parts = [

@@ -33,17 +33,17 @@ def draw_fixed_mixing(result: attention_by_hand.Result) -> None:
     n = len(tokens)
     orders = {"reversed": tuple(range(n - 1, -1, -1)), "rotated": (*range(1, n), 0), "swapped": (1, 0, *range(2, n))}
     order = orders[widgets.select_one(choices.ORDER, _("Change the order"), names)]
-    compared = experiment.compare_mixing(_head_alone(result, head, order))
-    _adapts(compared, tokens, order)
+    compared = experiment.compare_mixing(_mixing_config(result, head, order))
+    _draw_errors(compared, tokens, order)
     page_parts.draw_columns(
-        lambda: _attention_follows(compared, tokens, order),
+        lambda: _draw_permuted_attention(compared, tokens, order),
         lambda: _parameters(compared, n),
         widths=[1.25, 1],
         gap="large",
     )
 
 
-def _head_alone(result: attention_by_hand.Result, head: int, order: tuple[int, ...]) -> experiment.MixingConfig:
+def _mixing_config(result: attention_by_hand.Result, head: int, order: tuple[int, ...]) -> experiment.MixingConfig:
     """The head on show, on the sentence's vectors without positions."""
     config, weights = result.config, result.weights
     kv, d, dv = config.layout.kv_head_of(head), config.d_head, config.d_value
@@ -57,7 +57,9 @@ def _head_alone(result: attention_by_hand.Result, head: int, order: tuple[int, .
     return experiment.MixingConfig(x, w_q, w_k, w_v, order)
 
 
-def _attention_follows(compared: experiment.ComparedMixing, tokens: tuple[str, ...], order: tuple[int, ...]) -> None:
+def _draw_permuted_attention(
+    compared: experiment.ComparedMixing, tokens: tuple[str, ...], order: tuple[int, ...]
+) -> None:
     same, permuted = compared.cases[0].weights, compared.cases[1].weights
     at = list(np.ndindex(same.shape))
     show.figure(
@@ -88,7 +90,7 @@ def _parameters(compared: experiment.ComparedMixing, here: int) -> None:
     )
 
 
-def _adapts(compared: experiment.ComparedMixing, tokens: tuple[str, ...], order: tuple[int, ...]) -> None:
+def _draw_errors(compared: experiment.ComparedMixing, tokens: tuple[str, ...], order: tuple[int, ...]) -> None:
     names = {
         "same": _("as it is"),
         "permuted": " ".join(tokens[i] for i in order),
@@ -204,8 +206,8 @@ def draw_several_heads(result: attention_by_hand.Result) -> None:
     tokens = result.q_words[0] if len(result.q_words[0]) >= 5 else STAND_IN
     heads_at, share_at = st.columns(2, gap="large")
     with heads_at:
-        counts = {n: n for n in choices.THINGS.ids}
-        heads = int(widgets.select_one(choices.THINGS, _("Places that each word has to look at"), counts))
+        counts = {n: n for n in choices.N_TARGETS.ids}
+        heads = int(widgets.select_one(choices.N_TARGETS, _("Places that each word has to look at"), counts))
     with share_at:
         share = widgets.slider(choices.SHARE, _("Share of the single head's weight for the first"), step=0.05)
     measured = experiment.compare_heads(experiment.HeadsConfig(tokens, d_model=WIDTH, n_heads=heads, share=share))
@@ -232,14 +234,14 @@ def draw_several_heads(result: attention_by_hand.Result) -> None:
         )
     )
     page_parts.draw_columns(
-        lambda: _one_or_several(measured, tokens),
-        lambda: _lost(measured, places, share),
+        lambda: _draw_heads(measured, tokens),
+        lambda: _draw_blur(measured, places, share),
         widths=[1.5, 1],
         gap="large",
     )
 
 
-def _one_or_several(measured: experiment.ComparedHeads, tokens: tuple[str, ...]) -> None:
+def _draw_heads(measured: experiment.ComparedHeads, tokens: tuple[str, ...]) -> None:
     parts = [(_("one head"), measured.one_head)]
     parts += [(_("head {h}").format(h=h + 1), weights) for h, weights in enumerate(measured.heads[:2])]
     show.figure(
@@ -254,7 +256,7 @@ def _one_or_several(measured: experiment.ComparedHeads, tokens: tuple[str, ...])
     )
 
 
-def _lost(measured: experiment.ComparedHeads, places: list[str], share: float) -> None:
+def _draw_blur(measured: experiment.ComparedHeads, places: list[str], share: float) -> None:
     blur = measured.blur_by_share
     show.figure(
         show.chart_of(figures.blur_by_share, experiment.SHARES, blur, places, share),

@@ -17,7 +17,7 @@ from attnviz.core.measures import effective_keys
 
 @dataclass(frozen=True)
 class Alternative:
-    """One way of making weights from q and k, with at most one number to choose. `name` is looked up."""
+    """One way to compute weights from q and k, with at most one parameter. `name` is translated when drawn."""
 
     id: str
     name: str
@@ -46,7 +46,7 @@ CHOICES = tuple(ALTERNATIVES)[2:]
 
 
 def check(alternative: str, parameter: float) -> None:
-    """Raise a Problem when there is no such alternative, or its number is out of range."""
+    """Raise a Problem when the alternative is unknown or its parameter is out of range."""
     if alternative not in ALTERNATIVES:
         raise Problem(
             "alternative={alternative} must be one of {allowed}",
@@ -68,7 +68,7 @@ def check(alternative: str, parameter: float) -> None:
 def stages(
     q: Tensor, k: Tensor, v: Tensor, alternative: str, parameter: float | Tensor = 1.0, mask: Tensor | None = None
 ) -> Stages:
-    """Attention of q (..., H, Q, D) on k (..., H, K, D), made the way `alternative` makes it.
+    """Attention of q (..., H, Q, D) on k (..., H, K, D) under `alternative`.
 
     temperature T: softmax(q.k / (sqrt(D) T)), and T = 0 is its limit, all weight on the largest.
     inverse a: softmax(a q.k / D).   qk-norm g: softmax(g cos(q, k)).

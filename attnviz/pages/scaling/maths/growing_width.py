@@ -57,7 +57,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Film:
-    """What the browser needs to draw the row at any d_k of a grid without asking the server."""
+    """Scores and cosines at each d_k of a grid, so that the browser draws without asking the server."""
 
     d_k: np.ndarray  #: (grid,) whole numbers from 1 to LARGEST_D_K
     scores: np.ndarray  #: (grid, n) raw q.k, float32
@@ -74,7 +74,7 @@ class Vectors:
 
 
 def draw(n_keys: int, seed: int) -> Vectors:
-    """The vectors of this seed, drawn set by set: queries, keys, `sent`. The row of bars shows the very first query.
+    """Random vectors of this seed, set by set: queries, keys, `sent`. The row of bars shows the first query.
 
     There are fewer sets, and fewer queries for each, where there are more keys, so that drawing stays quick.
     """

@@ -46,8 +46,8 @@ class Result:
     chosen: Weights
     shares: np.ndarray  #: entropy share at each of MULTIPLES
 
-    def holding(self, share: float) -> int:
-        """The smallest number of dimensions that together hold this share of the sum of variances."""
+    def n_dimensions_for(self, share: float) -> int:
+        """The smallest number of dimensions with this share of the summed variances."""
         running = np.sort(self.by_dimension)[::-1].cumsum()
         return int(np.searchsorted(running, share * running[-1]) + 1) if running[-1] > 0 else 0
 

@@ -44,7 +44,7 @@ class Config:
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """What was measured at each step so far, before the step: each (seeds, steps so far)."""
+    """Measures before each step so far: each (seeds, steps so far)."""
 
     loss: np.ndarray  #: cross-entropy, nats
     accuracy: np.ndarray  #: share of labels right
@@ -98,18 +98,18 @@ class Result:
 
 
 def train(config: Config) -> Iterator[Result]:
-    """Train raw, scaled and the alternative side by side, from the same start on the same data; results so far."""
+    """Train raw, scaled and the alternative from the same start on the same data. Yields results so far."""
     check(config)
     heads = {name: RetrievalHead(config, name) for name in dict.fromkeys(("raw", "sqrt", config.alternative))}
     for step, labels in enumerate(draw_labels(config), 1):
         for head in heads.values():
             head.learn(labels)
         if step % EVERY == 0 or step == config.steps:
-            yield Result(config, step, {name: head.so_far() for name, head in heads.items()})
+            yield Result(config, step, {name: head.to_training_run() for name, head in heads.items()})
 
 
 def check(config: Config) -> None:
-    """Refuse what cannot be trained, in a sentence."""
+    """Raise a Problem when this configuration cannot be trained."""
     alternatives.check(config.alternative, config.parameter)
     limits = {"d_k": (1, 4096), "names": (2, 64), "steps": (1, 2000), "seeds": (1, 8), "rate": (1e-4, 10)}
     require_within(config, limits)
@@ -133,7 +133,7 @@ def to_json(result: Result) -> dict[str, Any]:
 
 
 def from_json(record: Mapping[str, Any]) -> Result:
-    """A result of what `to_json` made."""
+    """The result that `to_json` wrote."""
     config = Config(**record["config"])
     runs = {
         name: TrainingRun(
@@ -183,7 +183,7 @@ class RetrievalHead:
         torch.stack(measures, out=self.history[..., self.done])
         self.done += 1
 
-    def at_softmax(self, labels: Tensor) -> tuple[Tensor, Tensor]:
+    def softmax_gradients(self, labels: Tensor) -> tuple[Tensor, Tensor]:
         """Norm of the loss's gradient at the logits of softmax, and mean norm of softmax's Jacobian: (S,) each."""
         attention, logits = self.forward(labels)
         (reached,) = torch.autograd.grad(mean_loss(logits, labels).sum(), attention.scaled)
@@ -199,7 +199,7 @@ class RetrievalHead:
         attention = stages(self.q[:, None], self.k[:, None], v, self.way, self.parameter)
         return attention, attention.output.squeeze(1).unflatten(-1, (-1, WIDTH)) @ self.out[:, None]
 
-    def so_far(self) -> TrainingRun:
+    def to_training_run(self) -> TrainingRun:
         """History as arrays (seeds, steps)."""
         return TrainingRun(*self.history[..., : self.done].clone().numpy())
 
@@ -241,10 +241,10 @@ config = {config!r}
 runs = {{}}
 for way in {tuple(dict.fromkeys(("raw", "sqrt", config.alternative)))}:
     head = RetrievalHead(config, way)
-    at_logits, jacobian = (norm.mean() for norm in head.at_softmax(next(draw_labels(config))))
+    at_logits, jacobian = (norm.mean() for norm in head.softmax_gradients(next(draw_labels(config))))
     for labels in draw_labels(config):
         head.learn(labels)
-    runs[way] = head.so_far()
+    runs[way] = head.to_training_run()
     loss, right, spread = (runs[way].end(measure).mean() for measure in ("loss", "accuracy", "entropy"))
     print(f"{{way}}: {{right:.1%}} right, loss {{loss:.3f}}, entropy {{spread:.2f}}")
     print(f"    first gradient: {{runs[way].gradient[:, 0].mean():.2g}} at q and k, {{at_logits:.3g}} at the logits,")

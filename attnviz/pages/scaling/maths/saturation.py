@@ -68,12 +68,12 @@ def run(config: Config, vectors: growing_width.Vectors | None = None) -> Result:
 
 
 def nearest_on_grid(d_k: int) -> int:
-    """The place in GRID of the d_k that is nearest to this one."""
+    """The index in GRID of the nearest d_k."""
     return int(np.argmin(np.abs(np.log(np.array(GRID) / d_k))))
 
 
 # What theory says, without drawing any vectors.
-def measures_of_equal(n_keys: int) -> dict[str, float]:
+def measure_equal_weights(n_keys: int) -> dict[str, float]:
     """Measures of a row when all weights are equal."""
     return {
         "largest": 1 / n_keys,

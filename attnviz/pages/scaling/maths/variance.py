@@ -137,8 +137,8 @@ class Spread:
     edges: np.ndarray  #: (bins + 1,)
 
     @property
-    def off(self) -> float:
-        """How many sampling errors the measured variance lies from the textbook's."""
+    def deviation(self) -> float:
+        """Distance of the measured variance from the textbook's, in sampling errors."""
         return (self.variance - self.textbook) / self.variance_error if self.variance_error else 0.0
 
 
@@ -190,7 +190,7 @@ def most_pairs(d_k: int) -> int:
 
 
 def pairs_per_block(config: Config) -> int:
-    """How many pairs are drawn at a time."""
+    """Pairs per block."""
     return max(1, (SLOW_BLOCK if config.distribution == "heavy-tailed" else BLOCK) // config.d_k)
 
 

@@ -48,9 +48,9 @@ def panel() -> str:
     formula_column.latex(scaling_form.softmax_formula(config.alternative, config.d_k, config.n_keys, config.parameter))
     st.subheader(_("All alternatives on the same axes, each with the parameter that you last set"), anchor=False)
     parameters = {name: scaling_form.last_parameter(name) for name in alternatives.ALTERNATIVES}
-    _all(config, parameters)
+    _draw_all_schemes(config, parameters)
     _lengths(min(config.d_k, alternatives.WIDEST), config.seed, parameters)
-    _families()
+    _draw_families()
     return saturation.program_of_all(config, parameters)
 
 
@@ -90,7 +90,7 @@ def _lines(middles: dict[str, np.ndarray]) -> list[Line]:
     return [Line(names[name], COLOURS[name], y, dash=DASHES.get(name, "solid")) for name, y in middles.items()]
 
 
-def _all(config: growing_width.Config, parameters: dict[str, float]) -> None:
+def _draw_all_schemes(config: growing_width.Config, parameters: dict[str, float]) -> None:
     """Draw every alternative on the same axes, each with the parameter that was last set."""
     names, at = scaling_form.scheme_names(), saturation.nearest_on_grid(config.d_k)
     results = {
@@ -147,7 +147,7 @@ def _lengths(d_k: int, seed: int, parameters: dict[str, float]) -> None:
     )
 
 
-def _families() -> None:
+def _draw_families() -> None:
     """Draw which model families use which alternative, as cards, which fit a phone better than a table."""
     st.subheader(_("Which models use which"), anchor=False)
     names, families = scaling_form.scheme_names(), alternatives.FAMILIES

@@ -84,13 +84,15 @@ def _numbers(result: experiment.Result, name: str) -> None:
 
 
 def _dimensions(result: experiment.Result) -> None:
-    half, total = result.holding(0.5), float(result.by_dimension.sum())
+    half, total = result.n_dimensions_for(0.5), float(result.by_dimension.sum())
     show.figure(
         show.chart_of(figures.by_dimension, result.by_dimension),
         name="head-variance",
         key="s_head_variance",
         table={"dimension": range(result.d_k), "variance": result.by_dimension},
-        sentence=_variance_words(result.total, total).format(half=half, d_k=result.d_k, total=total, real=result.total),
+        sentence=_variance_template(result.total, total).format(
+            half=half, d_k=result.d_k, total=total, real=result.total
+        ),
     )
 
 
@@ -122,7 +124,7 @@ def _scales(result: experiment.Result) -> None:
     )
 
 
-def _variance_words(real: float, parts: float) -> str:
+def _variance_template(real: float, parts: float) -> str:
     """A template: q·k of independent dimensions would have the variance `parts`, the head's own has `real`."""
     if real > 1.1 * parts:
         return _(

@@ -65,10 +65,10 @@ def _controls() -> experiment.Config:
 
 
 def _run(config: experiment.Config) -> None:
-    """Draw what has been trained of this configuration (all, part, or nothing), and the button to train it."""
+    """Draw the training so far (all, some or none of its steps), and the button to start it."""
     cached = finished_trainings().find(config)
     if cached is not None:
-        _picture(cached)
+        _draw_result(cached)
         return
     partial = training.partial_result("s", config)
     # a link opens what takes long ready to be pressed: what strangers link to must not make work by being opened
@@ -77,7 +77,7 @@ def _run(config: experiment.Config) -> None:
     button, curves_slot = st.empty(), st.empty()
     if training.draw_train_button("s", button, bool(partial)) or first_visit:
         partial = training.watch(
-            "s", config, finished_trainings(), lambda: _results(config), _growing, (button, curves_slot)
+            "s", config, finished_trainings(), lambda: _results(config), _draw_progress, (button, curves_slot)
         )
     with curves_slot.container():
         if partial is None:
@@ -85,15 +85,15 @@ def _run(config: experiment.Config) -> None:
             return
         if not partial.complete:
             training.draw_stopped(partial)
-        _picture(partial)
+        _draw_result(partial)
 
 
-def _growing(result: experiment.Result) -> None:
+def _draw_progress(result: experiment.Result) -> None:
     show.chart(_figure(result), key=f"s_live_{result.done}", alt=training.describe_progress(result))
 
 
 def _results(config: experiment.Config) -> Generator[experiment.Result]:
-    """Train here what takes less long than to start another process."""
+    """Yield results so far. A small training runs here, because another process takes longer to start."""
     experiment.check(config)
     if experiment.is_small(config):
         yield from experiment.train(config)
@@ -107,7 +107,7 @@ def _figure(result: experiment.Result) -> Figure:
     return figures.draw_training(runs, config.steps, 1 / experiment.LABELS, math.log(config.names))
 
 
-def _picture(result: experiment.Result) -> None:
+def _draw_result(result: experiment.Result) -> None:
     config, names = result.config, scaling_form.scheme_names()
     st.markdown(f"**{translate_markdown(result.verdict())}**")
     ends = [
@@ -147,7 +147,7 @@ def _first_gradient(result: experiment.Result) -> str:
             float(gradient.mean())
             for gradient in (
                 run.gradient[:, 0],
-                *experiment.RetrievalHead(config, way).at_softmax(next(experiment.draw_labels(config))),
+                *experiment.RetrievalHead(config, way).softmax_gradients(next(experiment.draw_labels(config))),
             )
         ]
         for way, run in result.runs.items()

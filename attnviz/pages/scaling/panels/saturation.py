@@ -29,7 +29,7 @@ def panel() -> str:
     result = scaling_form.one_query_result(config)
     with picture_slot:
         scaling_form.draw_bars("s_bars", config)
-        scaling_form.bars_footer("s_bars", result, _row_words(result))
+        scaling_form.bars_footer("s_bars", result, _describe_row(result))
     for column, (name, row) in zip(st.columns(len(result.rows)), result.rows.items(), strict=True):
         formula = scaling_form.softmax_formula(name, config.d_k, config.n_keys, config.parameter)
         column.latex(rf"\begin{{gathered}} {formula} \\ \max p = {Rounded(row.largest):.4f} \end{{gathered}}")
@@ -37,7 +37,7 @@ def panel() -> str:
     return saturation.program(config, scheme_parameters(config))
 
 
-def _row_words(result: growing_width.Result) -> str:
+def _describe_row(result: growing_width.Result) -> str:
     config, raw, scaled = result.config, result.raw, result.scaled
     return _(
         "**Random, seed {seed}.** At d_k = {d_k} the raw row gives {raw:.1%} to one of the keys (n = {n}) and is as "
@@ -59,7 +59,7 @@ def draw_curves(config: saturation.Config) -> saturation.Result:
     return saturation.run(config, scaling_form.vectors(config.n_keys, config.seed))
 
 
-def measured_by_scheme(config: growing_width.Config) -> dict[str, saturation.Result]:
+def measure_schemes(config: growing_width.Config) -> dict[str, saturation.Result]:
     """Raw, scaled and the alternative, by id, measured on the same vectors."""
     return {
         name: draw_curves(saturation.Config(config.n_keys, config.seed, name, p))
@@ -73,7 +73,7 @@ def scheme_parameters(config: growing_width.Config) -> dict[str, float]:
 
 
 def _curves(config: growing_width.Config) -> None:
-    results = measured_by_scheme(config)
+    results = measure_schemes(config)
     st.subheader(_("The same for {rows} rows, at every d_k").format(rows=results["raw"].rows), anchor=False)
     st.caption(
         _(
@@ -83,17 +83,17 @@ def _curves(config: growing_width.Config) -> None:
         ).format(frozen=2 * math.log(config.n_keys))
     )
     pictures = curve_pictures(config.n_keys, results)
-    _in_rows(config, results, [pictures[name] for name in FIRST])
+    _draw_in_rows(config, results, [pictures[name] for name in FIRST])
     box = widgets.expander(choices.MORE, _("Five more measures"), icon=":material/stacked_line_chart:")
     if box.open:
         with box:
-            _in_rows(config, results, [pictures[name] for name in MORE])
+            _draw_in_rows(config, results, [pictures[name] for name in MORE])
 
 
 def draw_one(config: growing_width.Config, measure: str) -> None:
     """Draw one measure over d_k, as wide as there is room."""
-    results = measured_by_scheme(config)
-    _draw(config, results, curve_pictures(config.n_keys, results)[measure])
+    results = measure_schemes(config)
+    _draw_curve(config, results, curve_pictures(config.n_keys, results)[measure])
 
 
 @dataclass(frozen=True)
@@ -113,16 +113,16 @@ class CurvePicture:
     log_y: bool = False
 
 
-def _in_rows(
+def _draw_in_rows(
     config: growing_width.Config, results: dict[str, saturation.Result], pictures: Sequence[CurvePicture]
 ) -> None:
     for start in range(0, len(pictures), IN_A_ROW):
         for column, picture in zip(st.columns(IN_A_ROW, gap="medium"), pictures[start:], strict=False):
             with column:
-                _draw(config, results, picture)
+                _draw_curve(config, results, picture)
 
 
-def _draw(config: growing_width.Config, results: dict[str, saturation.Result], picture: CurvePicture) -> None:
+def _draw_curve(config: growing_width.Config, results: dict[str, saturation.Result], picture: CurvePicture) -> None:
     d_k, at, names = results["raw"].d_k, saturation.nearest_on_grid(config.d_k), scaling_form.scheme_names()
     bands = {name: result.bands[picture.measure] for name, result in results.items()}
     lines = [
@@ -165,7 +165,7 @@ def _draw(config: growing_width.Config, results: dict[str, saturation.Result], p
 
 def curve_pictures(n: int, results: dict[str, saturation.Result]) -> dict[str, CurvePicture]:
     """Every measure of rows of n weights, by its name."""
-    even, d_k = saturation.measures_of_equal(n), results["raw"].d_k
+    even, d_k = saturation.measure_equal_weights(n), results["raw"].d_k
     log_n, root = math.log(n) or 1.0, np.sqrt(d_k)
     gradient = _(
         "At d_k = {d_k}: median {raw:.2g} raw, {scaled:.2g} scaled; mean {raw_mean:.2g} and {scaled_mean:.2g}. "
@@ -222,8 +222,10 @@ def curve_pictures(n: int, results: dict[str, saturation.Result]) -> dict[str, C
             [Limit(_("even, √(n−1)/n"), even["jacobian"], below=True), Limit(_("one-hot"), 0.0)],
             (-0.02, 0.62),
         ),
-        CurvePicture("to_q", _("Gradient that reaches q"), gradient, bounds=_room(results, "to_q"), mean=True),
-        CurvePicture("to_k", _("Gradient that reaches the keys"), gradient, bounds=_room(results, "to_k"), mean=True),
+        CurvePicture("to_q", _("Gradient that reaches q"), gradient, bounds=_padded_limits(results, "to_q"), mean=True),
+        CurvePicture(
+            "to_k", _("Gradient that reaches the keys"), gradient, bounds=_padded_limits(results, "to_k"), mean=True
+        ),
         CurvePicture(
             "score",
             _("Largest logit"),
@@ -235,7 +237,7 @@ def curve_pictures(n: int, results: dict[str, saturation.Result]) -> dict[str, C
     return {picture.measure: picture for picture in every}
 
 
-def _room(results: dict[str, saturation.Result], measure: str) -> tuple[float, float]:
-    """Limits of the axis that leave room above the means; scaled to the raw band, all other lines would be flat."""
+def _padded_limits(results: dict[str, saturation.Result], measure: str) -> tuple[float, float]:
+    """Axis limits with room above the means. Fitted to the raw band, all other lines would be flat."""
     top = max(float(results[name].bands[measure].mean.max()) for name in ("raw", "sqrt"))
     return (-0.03 * top, 1.6 * top or 1.0)

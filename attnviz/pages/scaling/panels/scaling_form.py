@@ -1,4 +1,4 @@
-"""What several sections draw: their controls, and the row of bars of one query with its sentence."""
+"""Controls that several sections share, and one query's row of bars with its sentence."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -48,7 +48,7 @@ def d_k_control() -> int:
 
 
 def scheme_names(ids: Iterable[str] = ALTERNATIVES) -> dict[str, str]:
-    """Id to words, for raw, scaled and every alternative."""
+    """Id -> name on screen, for raw, scaled and every alternative."""
     return {scheme: _(ALTERNATIVES[scheme].name) for scheme in ids}
 
 
@@ -117,7 +117,7 @@ def one_query_result(config: growing_width.Config) -> growing_width.Result:
 
 
 def one_query_config(third: Callable[[], tuple[str, float]] = alternative_control) -> growing_width.Config:
-    """Draw what the weights of one query depend on: `third` draws what stands beside raw and scaled."""
+    """Draw the controls of one query's weights. `third` draws the choice beside raw and scaled."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         picked, its_number = third()
         d_k, n_keys = page_number_box(choices.D_K, "d_k", 1), page_number_box(choices.KEYS, _("Keys, n"), 1)
@@ -145,7 +145,7 @@ def draw_bars(key: str, config: growing_width.Config) -> None:
     alternative = ALTERNATIVES[config.alternative]
     film = width_film(config.n_keys, config.seed, config.d_k)
 
-    def let_go(pick: softmax_slider.Release) -> None:
+    def on_release(pick: softmax_slider.Release) -> None:
         picked: dict[Choice[Any], Any] = {choices.D_K: pick.d_k}
         if alternative.parameter:
             picked[choices.PARAMETERS[alternative.id]] = pick.parameter
@@ -160,7 +160,7 @@ def draw_bars(key: str, config: growing_width.Config) -> None:
         cosines=film.cosines if alternative.id == "qk-norm" else None,
         parameter=_slider(config),
         about=alternative.id,
-        on_pick=let_go,
+        on_pick=on_release,
     )
 
 
@@ -175,7 +175,7 @@ def _slider(config: growing_width.Config) -> softmax_slider.SliderParameter | No
 
 
 def bars_figure(config: growing_width.Config) -> SceneFigure:
-    """The same for a file, at the value at which the slider was released; its film is of all values."""
+    """The bars for export, at the value at which the slider was released. The film has all values."""
     film = width_film(config.n_keys, config.seed, config.d_k)
     at = film.d_k.tolist().index(config.d_k)
     cosines = film.cosines if config.alternative == "qk-norm" else None

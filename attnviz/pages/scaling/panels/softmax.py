@@ -133,7 +133,7 @@ def _weights(scores: list[float], temperature: float) -> None:
             hide_index=True,
             height=min(36 * (len(scores) + 1) + 3, 260),
         )
-    caption = _temperature_words(p, temperature)
+    caption = _describe_temperature(p, temperature)
     show.footer(
         SceneFigure((softmax_slider.SoftmaxFigure(np.array(scores), panels, parameter=slider),)),
         name="softmax",
@@ -146,7 +146,7 @@ def _weights(scores: list[float], temperature: float) -> None:
     show.formulas(*_formula(scores, p, temperature))
 
 
-def _temperature_words(p: np.ndarray, temperature: float) -> str:
+def _describe_temperature(p: np.ndarray, temperature: float) -> str:
     first = np.flatnonzero(p == p.max()) + 1
     keys = join_list([*first[:NAMED], *["…"] * (len(first) > NAMED)])
     if temperature <= COLDEST:
@@ -168,7 +168,7 @@ def _temperature_words(p: np.ndarray, temperature: float) -> str:
 
 
 def _formula(scores: list[float], p: np.ndarray, temperature: float) -> tuple[str, ...]:
-    """What softmax is taken of, and what it gives."""
+    """LaTeX of softmax on these scores: the input, and the result."""
     if temperature <= COLDEST:
         ties = int((p == p.max()).sum())
         share = r"\text{one-hot at }" if ties == 1 else rf"\tfrac{{1}}{{{ties}}}\text{{ at each of }}"

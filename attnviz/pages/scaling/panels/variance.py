@@ -34,7 +34,7 @@ def panel() -> str:
     result = _result(config)
     with picture_slot:
         page_parts.draw_columns(lambda: _histograms(result), lambda: _numbers(result), widths=[1.5, 1])
-    _broken(result)
+    _draw_broken_assumptions(result)
     _growth(result)
     return variance.program(replace(config, pairs=result.pairs))
 
@@ -184,12 +184,12 @@ def _distance(result: variance.Result) -> str:
     if not math.isfinite(raw.variance_error):
         return _("The sampling error of such a variance is infinite: no distance from d_k can be told in it.")
     template = _("The raw variance is **{off:.0f} sampling errors** away from d_k: the prediction fails.")
-    if abs(raw.off) <= 3:
+    if abs(raw.deviation) <= 3:
         template = _("The raw variance is {off:.1f} sampling errors away from d_k: no more than chance explains.")
-    return template.format(off=abs(raw.off))
+    return template.format(off=abs(raw.deviation))
 
 
-def _broken(result: variance.Result) -> None:
+def _draw_broken_assumptions(result: variance.Result) -> None:
     config, raw, scaled = result.config, result.raw, result.scaled
     if config.distribution == "heavy-tailed":
         st.info(

@@ -37,7 +37,7 @@ class ChosenArchitecture:
     preset: Preset | None = None
 
 
-def choose() -> ChosenArchitecture:
+def draw_architecture_form() -> ChosenArchitecture:
     """Draw the controls and return the chosen architecture."""
     ways = {"preset": _("a published model"), "own": _("your own shape"), "config": _("a config.json")}
     which, what = st.columns([1.65, 2.2])
@@ -45,11 +45,11 @@ def choose() -> ChosenArchitecture:
         way = widgets.select_one(choices.WAY, _("What to count"), ways)
     if way == "preset":
         with what:
-            return _published()
-    return _draw_shape_inputs() if way == "own" else _pasted()
+            return _draw_preset_form()
+    return _draw_shape_inputs() if way == "own" else _draw_config_form()
 
 
-def _published() -> ChosenArchitecture:
+def _draw_preset_form() -> ChosenArchitecture:
     name = widgets.select_one(
         choices.PRESET,
         _("Model"),
@@ -73,7 +73,7 @@ def _draw_shape_inputs() -> ChosenArchitecture:
     sizes: dict[str, Any] = dict(
         zip(fields, draw_number_boxes({choices.SHAPE[name]: fields[name] for name in fields}), strict=True)
     )
-    return _shaped(CustomShape(**sizes, scheme=cast(Scheme, scheme)))
+    return _build_shape(CustomShape(**sizes, scheme=cast(Scheme, scheme)))
 
 
 def draw_number_boxes(boxes: Mapping[Choice[int], str], columns: Sequence[DeltaGenerator] = ()) -> list[int]:
@@ -91,12 +91,12 @@ def draw_agreement(text: str, good: bool) -> None:
 
 
 @shared
-def _shaped(shape: CustomShape) -> ChosenArchitecture:
+def _build_shape(shape: CustomShape) -> ChosenArchitecture:
     return ChosenArchitecture(shape.architecture(), shape.counts, f"{shape!r}.architecture()")
 
 
-def _pasted() -> ChosenArchitecture:
-    chosen = _read(widgets.text_box(choices.CONFIG, _("Contents of a config.json from the hub"), height=180))
+def _draw_config_form() -> ChosenArchitecture:
+    chosen = _parse_config(widgets.text_box(choices.CONFIG, _("Contents of a config.json from the hub"), height=180))
     if chosen.arch.measured:
         st.info(
             _("There is no rule for {family} here, so its numbers were measured on the meta device.").format(
@@ -114,7 +114,7 @@ def _pasted() -> ChosenArchitecture:
 
 
 @shared
-def _read(text: str) -> ChosenArchitecture:
+def _parse_config(text: str) -> ChosenArchitecture:
     arch = Architecture.from_config(config_from_text(text))
     try:
         counts = ParameterCounts(0, 0, 0) if arch.config is None else count_parameters(arch.config, arch.layers)

@@ -26,7 +26,7 @@ from attnviz.models.architecture import (
 )
 from attnviz.pages.sharing import choices, figures
 from attnviz.pages.sharing.panels import latent, sharing_programs
-from attnviz.pages.sharing.panels.architecture_form import ChosenArchitecture, choose, draw_number_boxes
+from attnviz.pages.sharing.panels.architecture_form import ChosenArchitecture, draw_architecture_form, draw_number_boxes
 
 POWERS = [2**i for i in range(4, 21)]
 # two models whose attention is alike may differ in their config's other numbers
@@ -35,7 +35,7 @@ computed_whole = shared(whole_pass, lambda arch, *sizes: (arch, str(arch.config)
 
 def panel() -> None:
     picture_slot = page_parts.main_picture()
-    chosen = choose()
+    chosen = draw_architecture_form()
     left, right, rest = st.columns([1, 1, 2])
     context, batch = draw_number_boxes(
         {choices.CONTEXT: _("Tokens of context"), choices.BATCH: _("Batch")}, (left, right)
@@ -114,7 +114,7 @@ def _headline(chosen: ChosenArchitecture, context: int, batch: int) -> None:
 
 # Bytes of keys and values over context, batch and K/V heads, and layer by layer.
 def cache_bytes(arch: Architecture, context: int, batch: int) -> int:
-    """Bytes of the whole cache, ideal at 16 bits; an encoder beside the decoder reads what it reads for this text."""
+    """Bytes of the whole cache at 16 bits, by the ideal convention, with the encoder's tokens for this context."""
     return arch.kv_cache_bytes(context, batch, encoder_tokens=arch.encoder_tokens(context))
 
 
@@ -295,7 +295,7 @@ def _bill(arch: Architecture, context: int, batch: int) -> None:
 
 
 def _draw_whole_pass(arch: Architecture, context: int, batch: int) -> None:
-    """Draw a table of what a prompt costs in each part of the model, attention and what stands around it."""
+    """Draw a table of a prompt's cost in each component of the model, attention and the rest."""
     st.subheader(_("The whole transformer"), anchor=False)
     parts = computed_whole(arch, context, batch)
     if not parts:

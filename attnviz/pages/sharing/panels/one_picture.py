@@ -95,7 +95,7 @@ def draw(columns: Sequence[SharingColumn], key: str, wires: int = WIRES) -> None
 
 
 def sharing_columns_of(arch: Architecture, tokens: int, batch: int = 1) -> tuple[SharingColumn, ...]:
-    """The model as MHA, as GQA and as MQA, and what each keeps for so many tokens."""
+    """Columns of the model as MHA, GQA and MQA, with the cache of each for so many tokens."""
     return _columns(arch, tokens, batch, current_language())
 
 
@@ -178,7 +178,7 @@ def _title(result: Result, g: int) -> str:
 
 
 def _describe_wiring(result: Result, g: int) -> str:
-    """What the K/V heads of this wiring are made of, since the weights hold those of one wiring only."""
+    """A sentence on how the K/V heads of this wiring are derived. The weights have those of one wiring only."""
     trained, heads = result.trained_kv_heads, result.n_heads
     if g == trained:
         return ngettext(

@@ -13,12 +13,17 @@ from attnviz.base.words import _, join_list, join_sentences
 from attnviz.models.architecture import HELD_TOKENS, Architecture, Measurement, all_presets, measure_on_meta
 from attnviz.pages.sharing import choices, figures, maths
 from attnviz.pages.sharing.panels import sharing_programs
-from attnviz.pages.sharing.panels.architecture_form import ChosenArchitecture, choose, draw_agreement, draw_number_boxes
+from attnviz.pages.sharing.panels.architecture_form import (
+    ChosenArchitecture,
+    draw_agreement,
+    draw_architecture_form,
+    draw_number_boxes,
+)
 
 
 def panel() -> None:
     picture_slot = page_parts.main_picture()
-    chosen = choose()
+    chosen = draw_architecture_form()
     with picture_slot:
         _all_models(chosen.arch.name)
     tokens_column, batch_column, button_column = st.columns([1, 1, 2], vertical_alignment="bottom")
@@ -49,10 +54,10 @@ def panel() -> None:
 
 
 @cache
-def _proved() -> list[tuple[str, str, int, int, int]]:
-    """Of each published model that keeps a cache: its name, its sharing, parameters, and its bytes by formula and held.
+def _list_proofs() -> list[tuple[str, str, int, int, int]]:
+    """(name, sharing, parameters, bytes by formula, bytes measured) of each published model with a cache.
 
-    They were measured once; tests measure them again.
+    The measurements are stored; tests repeat them.
     """
     rows = []
     for name, preset in all_presets().items():
@@ -66,7 +71,7 @@ def _proved() -> list[tuple[str, str, int, int, int]]:
 
 def _all_models(chosen: str) -> None:
     """Draw the cache of every published model, by formula and as measured, the chosen one large."""
-    models = _proved()
+    models = _list_proofs()
     names, kinds, parameters, formula, measured = map(list, zip(*models, strict=True))
     cache_texts = {name: units.binary(value) for name, value in zip(names, measured, strict=True)}
     agree = sum(mine == theirs for mine, theirs in zip(formula, measured, strict=True))
@@ -89,7 +94,7 @@ def _all_models(chosen: str) -> None:
 
 
 @shared
-def _measured(arch: Architecture, total: int, tokens: int, batch: int) -> Measurement:
+def _measure(arch: Architecture, total: int, tokens: int, batch: int) -> Measurement:
     """Build and measure on the meta device, once for all visitors. `total` is part of the cache's key.
 
     Architectures with the same attention compare equal, but their models may differ elsewhere.
@@ -104,7 +109,7 @@ def _proof(chosen: ChosenArchitecture, tokens: int, batch: int) -> None:
         st.info(_("A shape of your own has no model class that could be built."))
         return
     with st.spinner(_("Building…")):
-        measured = _measured(arch, chosen.counts.total, tokens, batch)
+        measured = _measure(arch, chosen.counts.total, tokens, batch)
     if measured.failure is not None:
         st.warning(translate_markdown(measured.failure))
     encoder = arch.encoder_tokens(tokens)

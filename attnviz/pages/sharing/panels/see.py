@@ -28,18 +28,18 @@ SIDE = 150  #: pixels of a head's picture
 
 def panel() -> None:
     one_picture.draw_picture()
-    _shared(sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, kinds=("decoder", "encoder")))
+    _draw_fragment(sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, kinds=("decoder", "encoder")))
 
 
 @fragment
-def _shared(run: ModelRun) -> None:
+def _draw_fragment(run: ModelRun) -> None:
     with show_problems():
-        _draw(run)
+        _draw_shared_layer(run)
 
 
-def _draw(run: ModelRun) -> None:
+def _draw_shared_layer(run: ModelRun) -> None:
     st.subheader(_("One trained layer, shared further"), anchor=False)
-    config = _ask(run.stacks[0].layers)
+    config = _draw_controls(run.stacks[0].layers)
     result = one_picture.sharing_result(run, config)
     one_picture.draw_wirings(run, result)
     _group(run, result)
@@ -72,7 +72,7 @@ def _draw(run: ModelRun) -> None:
     )
 
 
-def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
+def _draw_controls(layers: tuple[RecordedLayer, ...]) -> Config:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         numbers = {str(i): str(i) for i in range(len(layers))}
         layer = widgets.select_one(choices.LAYER, _("Layer"), numbers, style="select", width=110)
@@ -128,7 +128,7 @@ def _group(run: ModelRun, result: Result) -> None:
         name=f"sharing-layer-{result.config.layer}-group-{group}",
         key="h-groups",
         sentence=join_sentences(
-            _group_words(most, float(result.weights_moved[most]), per, len(run.stacks[0].queries.labels)),
+            _describe_group(most, float(result.weights_moved[most]), per, len(run.stacks[0].queries.labels)),
             _(
                 "Weights of each head, as trained above and sharing below; dark is 0, bright is 1, grey is hidden by "
                 "the mask."
@@ -141,8 +141,8 @@ def _group(run: ModelRun, result: Result) -> None:
     )
 
 
-def _group_words(head: int, share: float, heads: int, tokens: int) -> str:
-    """How much sharing changes the head that it changes most, and what of the group's heads and tokens is not drawn."""
+def _describe_group(head: int, share: float, heads: int, tokens: int) -> str:
+    """A sentence on the largest change of a head, and on heads and tokens that are not drawn."""
     changed = (
         _("No attention here changes by as much as half a percent.")
         if share < LEAST
@@ -187,7 +187,7 @@ def _sweep(result: Result, encoder: bool) -> None:
         ),
         name=f"sharing-sweep-layer-{result.config.layer}",
         key="h-sweep",
-        sentence=_saved(result, encoder),
+        sentence=_describe_savings(result, encoder),
         table={
             "K/V heads": counts,
             "change of output": change,
@@ -197,8 +197,8 @@ def _sweep(result: Result, encoder: bool) -> None:
     )
 
 
-def _saved(result: Result, encoder: bool) -> str:
-    """What the chosen number of K/V heads does to the layer; an encoder has keys and values, and keeps none."""
+def _describe_savings(result: Result, encoder: bool) -> str:
+    """A sentence on the chosen number of K/V heads. An encoder keeps no keys and values."""
     point, g = result.point, result.config.n_kv_heads
     if g > result.trained_kv_heads:
         text = _(

@@ -7,7 +7,7 @@ from attnviz.models.architecture import CONVENTIONS, Deployment, ParameterCounts
 
 
 def count_program(arch_source: str, context: int, batch: int) -> str:
-    """Attention parameters, and the cache by all three conventions, in 16 bits; `made` is code that makes it."""
+    """Program: attention parameters, and the cache by all three conventions. `arch_source` builds the architecture."""
     return f"""\
 {_imports(arch_source, "whole_pass")}
 
@@ -24,7 +24,7 @@ for part, cost in whole_pass(arch, tokens, batch).items():
 
 
 def size_program(arch_source: str, counts: ParameterCounts, how: Deployment, machine: Machine) -> str:
-    """What a deployment needs, how far it goes, and how fast a step can be; `made` is code that makes `arch`."""
+    """Program: memory, limits and step time of a deployment. `arch_source` builds the architecture."""
     return f"""\
 from dataclasses import replace
 
@@ -49,7 +49,7 @@ print("no batch helps from:", size.bandwidth_limit)
 
 
 def encoder_program(counts: ParameterCounts, how: Deployment, machine: Machine) -> str:
-    """An encoder has weights only."""
+    """Program: an encoder's bytes, which are weights only."""
     return f"""\
 from attnviz.core.precision import stored_bytes
 
@@ -60,7 +60,7 @@ print("left:", max(0, {machine.memory} - weights))
 
 
 def proof_program(arch_source: str, total: int, tokens: int, batch: int) -> str:
-    """The formula's numbers beside those of transformers' own code on the meta device."""
+    """Program: the formula's bytes beside those of transformers' own code on the meta device."""
     return f"""\
 {_imports(arch_source, "measure_on_meta")}
 
@@ -114,7 +114,7 @@ for claim in published_claims():
 
 
 def _imports(arch_source: str, *more: str) -> str:
-    """The line that imports what `made` and the program need from the architecture."""
+    """The import line for `arch_source` and the program."""
     names = [
         name
         for name in ("Architecture", "CustomShape", "config_from_text")

@@ -27,7 +27,12 @@ from attnviz.models.architecture import (
 )
 from attnviz.pages.sharing import choices, figures
 from attnviz.pages.sharing.panels import sharing_programs
-from attnviz.pages.sharing.panels.architecture_form import ChosenArchitecture, choose, draw_agreement, draw_number_boxes
+from attnviz.pages.sharing.panels.architecture_form import (
+    ChosenArchitecture,
+    draw_agreement,
+    draw_architecture_form,
+    draw_number_boxes,
+)
 
 RECENT = 128  #: most recent tokens that a quantised cache of transformers keeps at 16 bits
 BATCHES = [2**i for i in range(13)]
@@ -35,16 +40,16 @@ BATCHES = [2**i for i in range(13)]
 
 def panel() -> None:
     picture_slot = page_parts.main_picture()
-    chosen = choose()
-    how, machine = _how(chosen.arch), _machine()
-    _about_the_format(chosen.arch, how)
+    chosen = draw_architecture_form()
+    how, machine = _draw_deployment_form(chosen.arch), _draw_machine_form()
+    _draw_format_note(chosen.arch, how)
     if chosen.arch.decodes:
-        size = sized(chosen.arch, chosen.counts, how, machine)
+        size = cached_size(chosen.arch, chosen.counts, how, machine)
         with picture_slot:
             _memory(size.weight_bytes, size.cache_bytes, machine)
             is_custom = link_state.value(choices.WAY) == "own"  # a shape that nobody has trained for any length
             _verdict(size, machine, None if is_custom else chosen.arch.max_context)
-        _three(chosen, how, machine)
+        _draw_conventions(chosen, how, machine)
         _roofline(chosen, how, machine, size)
         code = sharing_programs.size_program(chosen.code, chosen.counts, how, machine)
     else:
@@ -53,10 +58,10 @@ def panel() -> None:
     show.program(code, "h-size")
 
 
-sized = shared(size_deployment)
+cached_size = shared(size_deployment)
 
 
-def _how(arch: Architecture) -> Deployment:
+def _draw_deployment_form(arch: Architecture) -> Deployment:
     columns = st.columns(4)
     context, batch = draw_number_boxes(
         {choices.CONTEXT: _("Tokens of context"), choices.BATCH: _("Batch")}, columns[:2]
@@ -67,12 +72,12 @@ def _how(arch: Architecture) -> Deployment:
     with columns[3]:
         cache = widgets.select_one(choices.CACHE_DTYPE, _("Cache"), names, style="select")
     with page_parts.more_menu():
-        group, convention, hybrid = _rarely(weights, cache)
+        group, convention, hybrid = _draw_rare_settings(weights, cache)
     return Deployment(context, batch, weights, cache, group, convention, hybrid, arch.encoder_tokens(context))
 
 
-def _rarely(weights: str, cache: str) -> tuple[int, Convention, bool]:
-    """Numbers per scale of a quantised format, how a cache is counted, and whether windowed layers are apart."""
+def _draw_rare_settings(weights: str, cache: str) -> tuple[int, Convention, bool]:
+    """Draw the rare settings; return numbers per scale, the cache's convention, and hybrid management."""
     grouped = weights in ("int8", "int4", "int2") or cache in ("int8", "int4", "int2")
     group = widgets.number_box(choices.NUMBERS_PER_SCALE, _("Numbers per scale"), step=1) if grouped else 64
     convention = cast(
@@ -91,7 +96,7 @@ def _rarely(weights: str, cache: str) -> tuple[int, Convention, bool]:
     return group, convention, hybrid
 
 
-def _about_the_format(arch: Architecture, how: Deployment) -> None:
+def _draw_format_note(arch: Architecture, how: Deployment) -> None:
     """Draw a caption on what transformers really does with a quantised cache."""
     if how.convention != "transformers" or how.cache_dtype in ("float32", "float16", "bfloat16"):
         return
@@ -107,7 +112,7 @@ def _about_the_format(arch: Architecture, how: Deployment) -> None:
     )
 
 
-def _machine() -> Machine:
+def _draw_machine_form() -> Machine:
     names = {name: gpu.name for name, gpu in gpus().items()} | {choices.TYPED: _("typed by you")}
     which, rest = st.columns([1.2, 2.4], vertical_alignment="bottom")
     with which:
@@ -211,7 +216,7 @@ def _memory(weights: int, cache: int, machine: Machine) -> None:
     )
 
 
-def _three(chosen: ChosenArchitecture, how: Deployment, machine: Machine) -> None:
+def _draw_conventions(chosen: ChosenArchitecture, how: Deployment, machine: Machine) -> None:
     """Draw a table of the same deployment counted by each of the three conventions."""
     names = {"ideal": _("ideal"), "transformers": _("what transformers holds"), "paged": _("what a server allocates")}
     rows = [
@@ -219,7 +224,7 @@ def _three(chosen: ChosenArchitecture, how: Deployment, machine: Machine) -> Non
         (":--", "--:", "--:", "--:"),
     ]
     for convention in CONVENTIONS:
-        size = sized(chosen.arch, chosen.counts, replace(how, convention=convention), machine)
+        size = cached_size(chosen.arch, chosen.counts, replace(how, convention=convention), machine)
         numbers = _number(size.longest_context), _number(size.largest_batch)
         rows.append((names[convention], units.decimal_and_binary(size.cache_bytes), *numbers))
     st.markdown("\n".join("| " + " | ".join(row) + " |" for row in rows))
@@ -227,7 +232,7 @@ def _three(chosen: ChosenArchitecture, how: Deployment, machine: Machine) -> Non
 
 def _roofline(chosen: ChosenArchitecture, how: Deployment, machine: Machine, size: Size) -> None:
     st.subheader(_("One decoding step, over the batch"), anchor=False)
-    sizes = {batch: sized(chosen.arch, chosen.counts, replace(how, batch=batch), machine) for batch in BATCHES}
+    sizes = {batch: cached_size(chosen.arch, chosen.counts, replace(how, batch=batch), machine) for batch in BATCHES}
     steps = {batch: there.step for batch, there in sizes.items() if there.fits}
     if not steps:
         st.info(_("Not even one sequence fits, so that this machine makes no such step."))
@@ -283,7 +288,7 @@ def _roofline(chosen: ChosenArchitecture, how: Deployment, machine: Machine, siz
 
 
 def _experts(size: Size) -> str:
-    """How much of a mixture a step reads: fewer experts than all, and more than one sequence takes."""
+    """A sentence on the experts that one step reads."""
     touched, experts = size.experts
     if not experts:
         return ""
