@@ -33,14 +33,14 @@ class Result:
     distance_after: np.ndarray
     previous: tuple[float, float]  #: mean weight on the token just before, NaN for a single token
     first: tuple[float, float]  #: mean weight on the first token
-    row_moved: np.ndarray  #: (Q,) the share of each row's weight that went to other keys
+    row_shifts: np.ndarray  #: (Q,) the share of each row's weight that went to other keys
     tokens: tuple[ProbabilityChange, ...]  #: the likeliest next tokens, before and after
-    tokens_moved: float  #: the share of the next token's probability that moved
+    probability_shift: float  #: the share of the next token's probability that moved
 
     @property
-    def moved(self) -> float:
+    def weight_shift(self) -> float:
         """The share of the head's weight that went to other keys, mean over rows."""
-        return float(self.row_moved.mean())
+        return float(self.row_shifts.mean())
 
 
 def rotation(_run: ModelRun, loaded: LoadedModel) -> Rotary:
@@ -64,7 +64,7 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | Non
     edit = Edit(tuple(sorted(layers)), config.head if config.where == "head" else "all", change=change)
     trace = intervene(loaded.model, edit, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
     layer, changed = stack.layers[config.layer], run.stacks_in(trace)[0].layers[config.layer]
-    before, after = (each.weights(config.head)[0, 0].float().cpu() for each in (layer, changed))
+    before, after = (attention.weights(config.head)[0, 0].float().cpu() for attention in (layer, changed))
     next_before, next_after = (
         prediction_slots(run, loaded),
         prediction_slots(run, loaded, trace),

@@ -17,7 +17,7 @@ from attnviz.models.capture import MaskChoice, RecordedLayer, ScaleChoice
 from attnviz.models.tokens import MatrixAxis, matrix_axis, project_weights
 
 Meaning = Literal["weights", "values", "mean", "estimate"]
-Part = Literal["all", "first to first", "first to second", "second to first", "second to second"]
+SentencePair = Literal["all", "first to first", "first to second", "second to first", "second to second"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class DisplayOptions:
     units: Literal["pieces", "words"] = "pieces"
     special: bool = True  #: whether special tokens are shown
     renormalise: bool = False  #: rows sum to 1 again after special tokens are left out
-    part: Part = "all"  #: of two sentences: "first to second" keeps the first's rows, the second's columns
+    sentences: SentencePair = "all"  #: of two sentences: "first to second" keeps the first's rows, the second's columns
 
 
 AS_IT_IS = DisplayOptions()
@@ -64,10 +64,10 @@ class Matrix:
         """The values with NaN where hidden."""
         return np.where(self.hidden, np.nan, self.values)
 
-    def minus(self, other: "Matrix") -> "Matrix":
+    def minus(self, subtrahend: "Matrix") -> "Matrix":
         """Difference to another matrix of the same sentence; hidden only where both are."""
-        values = np.where(self.hidden, 0, self.values) - np.where(other.hidden, 0, other.values)
-        return replace(self, values=values.astype(np.float32), hidden=self.hidden & other.hidden, before_w_o=None)
+        values = np.where(self.hidden, 0, self.values) - np.where(subtrahend.hidden, 0, subtrahend.values)
+        return replace(self, values=values.astype(np.float32), hidden=self.hidden & subtrahend.hidden, before_w_o=None)
 
     def said_before_w_o(self, row: int) -> Message | None:
         """For the key that `said_of` names first, the length of the same product before the output projection."""
@@ -102,9 +102,9 @@ class Matrix:
         if not worth:
             return Message(FAINT_ROW.template, {"token": token})
         params: dict[str, object] = {"token": token}
-        for place, key in enumerate(worth, 1):
-            params |= {f"key{place}": self.col_name(key), f"share{place}": float(seen[key])}
-        return Message(SAID[self.meaning][len(worth) - 1].template, params)
+        for rank, key in enumerate(worth, 1):
+            params |= {f"key{rank}": self.col_name(key), f"share{rank}": float(seen[key])}
+        return Message(ROW_SENTENCES[self.meaning][len(worth) - 1].template, params)
 
 
 def telling_row(values: np.ndarray, hidden: np.ndarray) -> int:
@@ -125,7 +125,7 @@ MASKED_ROW = Message("“{token}” may attend to nothing: its whole row is mask
 FAINT_ROW = Message("“{token}” gives less than 0.5% to each token shown here.")
 
 #: meaning -> the sentences about a row, naming its largest cell, its two largest, its three largest
-SAID: dict[Meaning, tuple[Message, Message, Message]] = {
+ROW_SENTENCES: dict[Meaning, tuple[Message, Message, Message]] = {
     "weights": (
         Message("“{token}” gives {share1:.0%} to “{key1}”."),
         Message("“{token}” gives {share1:.0%} to “{key1}” and {share2:.0%} to “{key2}”."),
@@ -237,10 +237,10 @@ def _rollout(layers: Sequence[RecordedLayer]) -> Tensor:
 
 def display_axes(stack: Stack, look: DisplayOptions) -> tuple[MatrixAxis, MatrixAxis]:
     """Rows and columns as `look` says: tokens or words, with or without special tokens, of all or of one sentence."""
-    words = look.units == "words"
-    rows, cols = matrix_axis(stack.queries, words, look.special), matrix_axis(stack.keys, words, look.special)
-    if look.part != "all" and max(rows.segment, default=0) > 0:
-        looks, looked_at = look.part.split(" to ")
+    by_word = look.units == "words"
+    rows, cols = matrix_axis(stack.queries, by_word, look.special), matrix_axis(stack.keys, by_word, look.special)
+    if look.sentences != "all" and max(rows.segment, default=0) > 0:
+        looks, looked_at = look.sentences.split(" to ")
         rows, cols = _only(rows, looks), _only(cols, looked_at)
     if not len(rows) or not len(cols):
         raise Problem("With special tokens hidden there is nothing left to show")

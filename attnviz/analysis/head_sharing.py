@@ -37,7 +37,7 @@ class Point:
     """The layer with one number of key/value heads."""
 
     n_kv_heads: int
-    moved: float  #: length of the change of the layer's output over the length of that output
+    output_change: float  #: length of the change of the layer's output over the length of that output
     cache_bytes: int  #: keys and values of this sentence, 16 bits a number
     parameters: int  #: numbers in W_K and W_V
 
@@ -110,8 +110,8 @@ def pool_heads(heads: Tensor, n_kv_heads: int, method: Method = "mean", seed: in
         return groups.mean(-3)
     if method == "first":
         return groups[..., 0, :, :]
-    drawn = torch.randn(groups[..., 0, :, :].shape, generator=torch.Generator().manual_seed(seed))
-    return drawn.to(heads) * heads.std()
+    noise = torch.randn(groups[..., 0, :, :].shape, generator=torch.Generator().manual_seed(seed))
+    return noise.to(heads) * heads.std()
 
 
 def pooling_change(config: Config) -> TensorChange:
@@ -167,7 +167,7 @@ def run(layer: RecordedLayer, config: Config) -> Result:
 
 def _stages(layer: RecordedLayer, config: Config) -> Stages:
     """The layer's attention on pooled keys and values, (1, H, Q, K)."""
-    q, k, v = pooling_change(config)(*(each[:1] for each in layer.qkv))
+    q, k, v = pooling_change(config)(*(tensor[:1] for tensor in layer.qkv))
     return replace(layer, q=q, k=k, v=v).stages_of(list(range(layer.n_heads)))
 
 
@@ -207,7 +207,7 @@ class Downstream:
     scope: Scope
     guesses: tuple[ProbabilityChange, ...]
     divergence: float | None  #: KL(before || after) of the next token's distributions, nats; it is directed
-    last_moved: float  #: length of the change of the last layer's attention output, relative to that output
+    last_output_change: float  #: length of the change of the last layer's attention output, relative to that output
 
 
 def rerun_with_sharing(before: ModelRun, loaded: LoadedModel, config: Config, scope: Scope = "layer") -> Downstream:
@@ -215,16 +215,18 @@ def rerun_with_sharing(before: ModelRun, loaded: LoadedModel, config: Config, sc
     edit = Edit(layers=config.layer if scope == "layer" else "all", change=pooling_change(config))
     logits: Logits = "last" if before.trace.logits is not None else None
     after = intervene(loaded.model, edit, logits=logits, **before.inputs_on(loaded.model.device))
-    moved = float(relative_change(_last_output(before.trace, loaded), _last_output(after, loaded)))
+    output_change = float(relative_change(_last_output(before.trace, loaded), _last_output(after, loaded)))
     if before.trace.logits is None or after.logits is None or loaded.entry.kind == "encoder":
-        return Downstream(scope, (), None, moved)
+        return Downstream(scope, (), None, output_change)
     old, new = (logits[0].double().softmax(-1) for logits in (before.trace.logits, after.logits))
     guesses = tuple(likeliest(loaded, before.trace.logits[0], after.logits[0], n_after=2))
     divergence = float((old * (old.clamp_min(1e-30).log() - new.clamp_min(1e-30).log())).sum())
-    return Downstream(scope, guesses, divergence, moved)
+    return Downstream(scope, guesses, divergence, output_change)
 
 
 def _last_output(trace: Trace, loaded: LoadedModel) -> Tensor:
     """What the last layer that looks at its own tokens adds, (Q, M)."""
-    layer = with_output_projection([each for each in trace.layers if each.kind == "self"][-1], loaded.model)
+    layer = with_output_projection(
+        [candidate for candidate in trace.layers if candidate.kind == "self"][-1], loaded.model
+    )
     return layer_output(layer, layer.stages_of(list(range(layer.n_heads))))

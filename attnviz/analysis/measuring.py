@@ -27,10 +27,10 @@ def fastest_round(call: Callable[[], Any], rounds: int, device: str = "cpu") -> 
     while len(taken) < rounds or (time.perf_counter() - begun < ENOUGH and len(taken) < 50 * rounds):
         _wait(device)
         start = clock()
-        held = call()
+        result = call()
         _wait(device)
         taken.append(clock() - start)
-        del held
+        del result
         if time.perf_counter() - begun > 10 * ENOUGH and len(taken) >= 2:
             break
     return max(min(taken), 1e-7)
@@ -89,7 +89,7 @@ class MeasuredOn:
     device: str = "cpu"
 
     @property
-    def words(self) -> Message:
+    def description(self) -> Message:
         """All of it in one line, with the clock."""
         clock = Message("processor time") if self.threads == 1 and self.device == "cpu" else Message("wall time")
         return Message(

@@ -156,20 +156,20 @@ def has_kept_run(request: Request) -> bool:
 def stored_run(request: Request) -> ModelRun | None:
     """The run of an example, from the trace that was kept when its model was prepared; needs no model in memory."""
     example = _example(request)
-    kept = prepared_example(example) if example else None
-    if kept is None:
+    prepared = prepared_example(example) if example else None
+    if prepared is None:
         return None
     entry = find(request.model)
-    name, bits = entry.name_from(kept.source), entry.bits_from(kept.source)
-    return ModelRun(request, name, kept.trace, kept.tokens, rounded_to=bits)
+    name, bits = entry.name_from(prepared.source), entry.bits_from(prepared.source)
+    return ModelRun(request, name, prepared.trace, prepared.tokens, rounded_to=bits)
 
 
 def _example(request: Request) -> Example | None:
     """The example with exactly this model and these sentences, if there is one."""
     if request.frame != "usual":
         return None
-    asked = (request.model, request.text, request.second)
-    return next((e for e in EXAMPLES if (e.model, e.text, e.second) == asked), None)
+    key = (request.model, request.text, request.second)
+    return next((e for e in EXAMPLES if (e.model, e.text, e.second) == key), None)
 
 
 def pass_inputs(source: Tokens, target: Tokens | None) -> dict[str, Any]:
@@ -184,22 +184,22 @@ _SUM_BYTES = 4
 
 def find_reading(request: dict[str, Any]) -> Trace | None:
     """The trace that another process wrote for exactly this request, all of its parts; None where there is none."""
-    path = _place(request)
+    path = _reading_path(request)
     if path is None:
         return None
     try:
-        kept = path.read_bytes()
-        if kept[:_SUM_BYTES] != _sum_of(kept[_SUM_BYTES:]):
+        contents = path.read_bytes()
+        if contents[:_SUM_BYTES] != _sum_of(contents[_SUM_BYTES:]):
             return None
         os.utime(path)  # used now: it goes last
-        return Trace.from_bytes(kept[_SUM_BYTES:])
+        return Trace.from_bytes(contents[_SUM_BYTES:])
     except DAMAGED:  # there is none, or it cannot be read: the model is run instead
         return None
 
 
 def store_trace(request: dict[str, Any], trace: Trace) -> None:
     """Write the trace for other processes. A full disk is no reason to fail: it is then not shared."""
-    path = _place(request)
+    path = _reading_path(request)
     if path is None:
         return
     with contextlib.suppress(*FAILED):
@@ -213,7 +213,7 @@ def _sum_of(sent: bytes) -> bytes:
     return zlib.crc32(sent).to_bytes(_SUM_BYTES, "little")
 
 
-def _place(request: dict[str, Any]) -> Path | None:
+def _reading_path(request: dict[str, Any]) -> Path | None:
     """The file of a request, in a folder that is ours alone; None where nothing is shared."""
     folder = current_settings().readings
     if folder is None:
@@ -224,8 +224,8 @@ def _place(request: dict[str, Any]) -> Path | None:
             return None  # others could read visitors' sentences there
     except OSError:
         return None
-    whole = json.dumps(request, sort_keys=True)
-    return folder / (hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest() + SUFFIX)
+    request_json = json.dumps(request, sort_keys=True)
+    return folder / (hashlib.sha256(request_json.encode("utf-8", "surrogatepass")).hexdigest() + SUFFIX)
 
 
 def _make_room(folder: Path) -> None:
@@ -235,7 +235,7 @@ def _make_room(folder: Path) -> None:
             known = path.stat()
             files.append((known.st_mtime, known.st_size, path))
     newest = sorted(files, reverse=True)
-    held = accumulate(size for _time, size, _path in newest)
-    for size, (_time, _size, path) in list(zip(held, newest, strict=True))[1:]:
+    cumulative_sizes = accumulate(size for _time, size, _path in newest)
+    for size, (_time, _size, path) in list(zip(cumulative_sizes, newest, strict=True))[1:]:
         if size > LIMIT:
             path.unlink(missing_ok=True)

@@ -31,10 +31,10 @@ def results(module: ModuleType, work: str, config: Any, threads: int | None = No
     `threads`: more than one add up sums in another order.
     """
     here = torch.get_num_threads()
-    asked = module.__name__, work, json.dumps(asdict(config)), str(threads or here), str(nice)
+    arguments = module.__name__, work, json.dumps(asdict(config)), str(threads or here), str(nice)
     path = os.pathsep.join(filter(None, [str(PROGRAM), os.environ.get("PYTHONPATH")]))
     child = subprocess.Popen(
-        [sys.executable, "-m", __name__, *asked],
+        [sys.executable, "-m", __name__, *arguments],
         env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": str(here)},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -14,7 +14,7 @@ from attnviz.models.capture import Trace, capture
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_label
 
-SHOWN = 6
+LIKELIEST_COUNT = 6
 
 
 def probabilities(logits: Tensor, temperature: float = 1.0, top_k: int | None = None) -> Tensor:
@@ -27,8 +27,8 @@ def probabilities(logits: Tensor, temperature: float = 1.0, top_k: int | None = 
     if temperature == 0:
         return torch.zeros_like(scores).scatter(-1, scores.argmax(-1, keepdim=True), 1.0)
     if top_k is not None and top_k < scores.shape[-1]:
-        kept = scores.topk(top_k, -1)
-        scores = torch.full_like(scores, -torch.inf).scatter(-1, kept.indices, kept.values)
+        best = scores.topk(top_k, -1)
+        scores = torch.full_like(scores, -torch.inf).scatter(-1, best.indices, best.values)
     return ((scores - scores.amax(-1, keepdim=True)) / temperature).softmax(-1)
 
 
@@ -38,7 +38,7 @@ def likeliest_tokens(
     """The `n` most likely tokens for one position's logits (V,) with their probabilities, best first, without tokens
     of probability 0.
     """
-    chances = probabilities(_one(logits), temperature, top_k)
+    chances = probabilities(_require_vector(logits), temperature, top_k)
     best = chances.topk(min(n, len(chances)))
     return [(i, p) for i, p in zip(best.indices.tolist(), best.values.tolist(), strict=True) if p > 0]
 
@@ -50,19 +50,19 @@ def compare_predictions(
 
     Takes the `n` likeliest tokens before, and the `n_after` (by default `n`) likeliest after.
     """
-    one, other = probabilities(_one(before).double()), probabilities(_one(after).double())
-    most, most_after = (min(each, len(one)) for each in (n, n if n_after is None else n_after))
-    tokens = torch.cat([one.topk(most).indices, other.topk(most_after).indices]).unique()
-    tokens = tokens[one[tokens].argsort(descending=True)]
-    return [(token, one[token].item(), other[token].item()) for token in tokens.tolist()]
+    old, new = probabilities(_require_vector(before).double()), probabilities(_require_vector(after).double())
+    most, most_after = (min(count, len(old)) for count in (n, n if n_after is None else n_after))
+    tokens = torch.cat([old.topk(most).indices, new.topk(most_after).indices]).unique()
+    tokens = tokens[old[tokens].argsort(descending=True)]
+    return [(token, old[token].item(), new[token].item()) for token in tokens.tolist()]
 
 
 def probability_shift(before: Tensor, after: Tensor) -> float:
     """Total variation between the probabilities of two sets of logits (V,): the share that moved, 0 to 1."""
-    return float(total_variation(probabilities(_one(before)), probabilities(_one(after))))
+    return float(total_variation(probabilities(_require_vector(before)), probabilities(_require_vector(after))))
 
 
-def _one(logits: Tensor) -> Tensor:
+def _require_vector(logits: Tensor) -> Tensor:
     if logits.dim() != 1:
         raise Problem("logits have shape {shape}; one position's have shape (V,)", shape=tuple(logits.shape))
     return logits
@@ -85,7 +85,7 @@ class TokenChoice:
     label: str  #: as a visitor reads it
     text: str  #: the characters that it adds to the sentence
     probability: float  #: in the softmax over the whole vocabulary
-    drawn: float  #: after the temperature, among the top k alone
+    sampling_probability: float  #: after the temperature, among the top k alone
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,10 @@ def token_choices(
     loaded: LoadedModel, slot: Slot, n: int = 10, temperature: float = 1.0, top_k: int | None = None
 ) -> list[TokenChoice]:
     """The `n` likeliest tokens of a slot that temperature and top-k leave possible."""
-    whole = probabilities(slot.logits)
+    full = probabilities(slot.logits)
     return [
-        TokenChoice(token, *_spelled(loaded, token), float(whole[token]), drawn)
-        for token, drawn in likeliest_tokens(slot.logits, n, temperature, top_k)
+        TokenChoice(token, *_spelled(loaded, token), float(full[token]), sampling_probability)
+        for token, sampling_probability in likeliest_tokens(slot.logits, n, temperature, top_k)
     ]
 
 
@@ -133,7 +133,7 @@ def compare_choices(loaded: LoadedModel, before: Slot, after: Slot) -> tuple[lis
 
 
 def likeliest(
-    loaded: LoadedModel, before: Tensor, after: Tensor, n: int = SHOWN, n_after: int | None = None
+    loaded: LoadedModel, before: Tensor, after: Tensor, n: int = LIKELIEST_COUNT, n_after: int | None = None
 ) -> list[ProbabilityChange]:
     """The `n` likeliest tokens of `before` (V,) and the `n_after` (or `n`) of `after`, by probability before."""
     return [

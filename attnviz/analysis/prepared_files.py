@@ -17,7 +17,7 @@ from attnviz.models.file_faults import DAMAGED, first_line, write_whole
 
 def packaged_weights(model: str) -> str | None:
     """The hash of the packaged weights, for which alone a prepared result holds; None for a model that has none."""
-    entry = next((each for each in CATALOGUE if each.id == model), None)
+    entry = next((model_entry for model_entry in CATALOGUE if model_entry.id == model), None)
     return None if entry is None or entry.wheel is None else entry.wheel.sha256
 
 
@@ -36,8 +36,8 @@ def read(package: str, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]
 def read_path(file: Traversable | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
     """The same of any file."""
     try:
-        with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as held:
-            arrays = dict(held)
+        with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as archive:
+            arrays = dict(archive)
         return json.loads(arrays.pop("header").tobytes()), arrays
     except DAMAGED:
         return None

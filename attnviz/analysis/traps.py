@@ -96,7 +96,7 @@ def compare_matrices(
     table: tuple[tuple[Message | str, ...], ...] = (),
 ) -> Outcome:
     """What two matrices over the same words come to, both drawn with the same cells hidden."""
-    bad, good = (picture(each, rows, cols, allowed=allowed) for each in (wrong, right))
+    bad, good = (picture(matrix, rows, cols, allowed=allowed) for matrix in (wrong, right))
     return Outcome(bad, good, largest_gap(wrong, right), facts, table)
 
 

@@ -95,7 +95,9 @@ def to_edits(stack: Stack, layer: int, head: int, edit: HeadEdit) -> list[Edit]:
 
     reached = stack.layers if edit.where == "all" else stack.layers[layer : layer + 1]
     heads: NumberChoice = head if edit.where == "head" else "all"
-    changed = [edited(each, heads, mask=mask_of(edit, each), scale=scale_of(edit, each)) for each in reached]
+    changed = [
+        edited(recorded, heads, mask=mask_of(edit, recorded), scale=scale_of(edit, recorded)) for recorded in reached
+    ]
     silenced = [
         edited(stack.layers[at], tuple(number for where, number in edit.silenced if where == at), silence=True)
         for at in sorted({where for where, _ in edit.silenced})
@@ -124,11 +126,11 @@ class Movement:
 
 def sort_by_movement(before: Stack, after: Stack, least: float = 5e-4) -> list[Movement]:
     """The heads whose weights moved by more than `least`, the most moved first."""
-    moved = []
+    movements = []
     for index, (old, new) in enumerate(zip(before.layers, after.layers, strict=True)):
         shares = weight_moved(old.weights()[0].float(), new.weights()[0].float())  # (H,)
-        moved += [Movement(index, head, share) for head, share in enumerate(shares.tolist()) if share > least]
-    return sorted(moved, key=lambda one: -one.share)
+        movements += [Movement(index, head, share) for head, share in enumerate(shares.tolist()) if share > least]
+    return sorted(movements, key=lambda movement: -movement.share)
 
 
 def output_length(stack: Stack, layer: int, head: int) -> float:
@@ -156,26 +158,28 @@ class LargestChange:
     col: int
     before: float  #: of the cell; 0 where it is masked
     after: float
-    moved: float  #: how much of the row was taken from some keys, or added to others: the larger of the two
+    weight_shift: float  #: how much of the row was taken from some keys, or added to others: the larger of the two
     empty: bool  #: whether the row may look at nothing afterwards, and could before
     alone: bool  #: whether all other rows change less
 
 
 def largest_change(before: Matrix, after: Matrix) -> LargestChange | None:
     """The largest change between two matrices of the same rows and columns; None where nothing changes."""
-    old, new = (np.where(each.hidden, 0.0, np.nan_to_num(each.values)) for each in (before, after))
+    old, new = (np.where(matrix.hidden, 0.0, np.nan_to_num(matrix.values)) for matrix in (before, after))
     difference = (new - old).astype(np.float64)  # (Q, K)
     if not difference.size:
         return None
-    moved = np.maximum(difference.clip(0).sum(1), (-difference).clip(0).sum(1))  # (Q,)
+    row_shifts = np.maximum(difference.clip(0).sum(1), (-difference).clip(0).sum(1))  # (Q,)
     unit = 1.0 if before.meaning != "values" else float(max(old.max(), new.max()))
-    most = find_largest(moved)
+    most = find_largest(row_shifts)
     row = most.index
-    if moved[row] < LEAST * unit or not moved[row]:
+    if row_shifts[row] < LEAST * unit or not row_shifts[row]:
         return None
     col = int(np.abs(difference[row]).argmax())
     empty = bool(after.hidden[row].all() and not before.hidden[row].all())
-    return LargestChange(row, col, float(old[row, col]), float(new[row, col]), float(moved[row]), empty, most.alone)
+    return LargestChange(
+        row, col, float(old[row, col]), float(new[row, col]), float(row_shifts[row]), empty, most.alone
+    )
 
 
 def change_sentence(before: Matrix, after: Matrix) -> Message:
@@ -187,19 +191,19 @@ def change_sentence(before: Matrix, after: Matrix) -> Message:
         return Message("No row of this picture changes by as much as 0.05% of its weight.")
     cell = {"token": before.row_name(change.row), "key": before.col_name(change.col)}
     verb = Message("changes most") if change.alone else Message("changes")
-    given = cell | {"before": change.before, "after": change.after, "moved": change.moved, "changes": verb}
+    params = cell | {"before": change.before, "after": change.after, "moved": change.weight_shift, "changes": verb}
     if change.empty:
-        return Message("“{token}” {changes}: it may no longer look at anything.", given)
+        return Message("“{token}” {changes}: it may no longer look at anything.", params)
     if values:
         return Message(
             "“{token}” {changes}: weight times value of “{key}”, after W_O, is {after:.2f} long where it was "
             "{before:.2f}.",
-            given,
+            params,
         )
     return Message(
         "“{token}” {changes}: {moved:.1%} of its weight goes to other tokens, and “{key}” gets {after:.1%} "
         "where it got {before:.1%}.",
-        given,
+        params,
     )
 
 

@@ -145,7 +145,7 @@ def draw(
 
 def row_sentence(matrix: Matrix, row: int | None = None) -> RowSentence:
     """What the canvas says of a row below the picture, the most telling one unless told, in the visitor's language."""
-    one_key, two_keys, three_keys = (_(message.template) for message in head_matrix.SAID[matrix.meaning])
+    one_key, two_keys, three_keys = (_(message.template) for message in head_matrix.ROW_SENTENCES[matrix.meaning])
     masked, none = (_(message.template) for message in (head_matrix.MASKED_ROW, head_matrix.FAINT_ROW))
     least = 1e-9 if matrix.meaning == "values" else 0.005
     sentence_row = matrix.telling_row if row is None else row

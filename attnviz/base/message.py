@@ -79,7 +79,9 @@ def require_within(config: object, limits: Mapping[str, tuple[float, float]]) ->
         require_between(name, getattr(config, name), low, high)
 
 
-def require_multiple(name: str, value: int, part: str, of: int) -> None:
+def require_multiple(name: str, value: int, divisor_name: str, divisor: int) -> None:
     """Raise a Problem unless `value` is a multiple of `of`, which is at least 1."""
-    if of < 1 or value % of:
-        raise Problem("{name}={value} must be a multiple of {part}={of}", name=name, value=value, part=part, of=of)
+    if divisor < 1 or value % divisor:
+        raise Problem(
+            "{name}={value} must be a multiple of {part}={of}", name=name, value=value, part=divisor_name, of=divisor
+        )

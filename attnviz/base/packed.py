@@ -29,11 +29,11 @@ def unpack_blob(data: bytes) -> tuple[dict[str, Any], bytes]:
     return json.loads(data[4:end]), data[end:]
 
 
-def fingerprint(*parts: object) -> str:
+def fingerprint(*values: object) -> str:
     """A short name for content: equal content, equal name."""
     digest = hashlib.blake2b(digest_size=8)
-    for part in parts:
-        digest.update(part if isinstance(part, bytes) else repr(part).encode())
+    for value in values:
+        digest.update(value if isinstance(value, bytes) else repr(value).encode())
         digest.update(b"\x1f")
     return digest.hexdigest()
 

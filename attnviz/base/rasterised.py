@@ -27,8 +27,8 @@ def render_png(svg: str, scale: float = 2.0) -> bytes:
 
     A Problem where there is no font: words in the picture would be missing without a sound.
     """
-    own = _OWN_FONT.search(svg) is not None
-    if "<text" in svg and not own and not _has_a_font(LATIN):
+    in_picture_font = _OWN_FONT.search(svg) is not None
+    if "<text" in svg and not in_picture_font and not _has_a_font(LATIN):
         raise Problem(
             "A PNG needs a font for its words and this machine has none: install one (on Debian "
             "fonts-dejavu-core), or save the figure as SVG"
@@ -39,8 +39,8 @@ def render_png(svg: str, scale: float = 2.0) -> bytes:
             "Debian fonts-wqy-microhei or fonts-noto-cjk), or save the figure as SVG, which its reader's fonts draw"
         )
     lacking = any(_HAN.search(text) or _SIGNS.search(text) for text in _TEXT.findall(svg))
-    alone = own and not lacking and not _OTHER_FONT.search(svg)
-    dressed = _TEXT.sub(_in_a_font_with_its_signs, svg) if own else svg
+    alone = in_picture_font and not lacking and not _OTHER_FONT.search(svg)
+    dressed = _TEXT.sub(_in_a_font_with_its_signs, svg) if in_picture_font else svg
     dressed = _TEXT.sub(_in_a_chinese_font, dressed)
     dressed = dressed.replace("system-ui", _font_for("system-ui"))
     dressed = _OWN_FONT.sub(rf"\g<1>{pictures_font.FAMILY_IN_FILES}\g<1>", dressed)
@@ -72,8 +72,8 @@ def _in_a_font_with_its_signs(match: re.Match[str]) -> str:
     if _HAN.search(text) or not _SIGNS.search(text):
         return text
     font = f"'{_font_for('sans-serif')}'"
-    own = _OWN_FONT.sub(font, text)
-    return own if own != text else text.replace("<text", f'<text font-family="{font}"', 1)
+    replaced = _OWN_FONT.sub(font, text)
+    return replaced if replaced != text else text.replace("<text", f'<text font-family="{font}"', 1)
 
 
 @cache

@@ -81,7 +81,7 @@ def _coded(scores: NDArray[np.float32], scales: NDArray[np.float64]) -> list[byt
     counted: NDArray[np.uint32] = np.minimum(np.rint(codes), steps[..., None]).astype(np.uint32)
     shifted = np.where(wide[..., None], counted, counted * 256)
     parts = [(shifted >> shift).astype(np.uint8) for shift in (16, 8)]
-    planes = [part.tobytes() for part in parts] + [shifted[wide].astype(np.uint8).tobytes()]
+    planes = [plane.tobytes() for plane in parts] + [shifted[wide].astype(np.uint8).tobytes()]
     return [_first_half(low), _first_half(step), np.packbits(wide).tobytes(), *planes]
 
 

@@ -19,21 +19,21 @@ class Dependency:
     holds: Callable[[], bool]  #: whatever it raises counts as no
 
 
-def missing_dependencies(reliances: Iterable[Dependency]) -> list[Message]:
+def missing_dependencies(dependencies: Iterable[Dependency]) -> list[Message]:
     """One sentence for each that no longer holds."""
     return [
         Message(
             "{library} {version} no longer has {what}: used by {user} for {purpose}",
             {
-                "library": each.library,
-                "version": _installed(each.library),
-                "what": each.what,
-                "user": each.user,
-                "purpose": each.purpose,
+                "library": dependency.library,
+                "version": _installed(dependency.library),
+                "what": dependency.what,
+                "user": dependency.user,
+                "purpose": dependency.purpose,
             },
         )
-        for each in reliances
-        if not _holds(each)
+        for dependency in dependencies
+        if not _holds(dependency)
     ]
 
 

@@ -26,10 +26,10 @@ def format_number(value: Any, spec: str) -> str:
     >>> [format_number(x, ".3g") for x in (0.5, 999.5, 2731.4, 1e7)]
     ['0.5', '1,000', '2,730', '1e+07']
     """
-    found = _SPEC.fullmatch(spec)
-    if not found or isinstance(value, str) or not math.isfinite(value):
+    match = _SPEC.fullmatch(spec)
+    if not match or isinstance(value, str) or not math.isfinite(value):
         return format(value, spec)
-    sign, width, digits, kind = found.groups()
+    sign, width, digits, kind = match.groups()
     number = float(value)
     places = int(digits if digits is not None else 6)
     size = Decimal(repr(abs(number)))
@@ -85,9 +85,9 @@ class Template(str):
     plural: Callable[[int], int]
 
     def __new__(cls, text: str, plural: Callable[[int], int] | None = None) -> "Template":
-        made = super().__new__(cls, text)
-        made.plural = plural or _english
-        return made
+        template = super().__new__(cls, text)
+        template.plural = plural or _english
+        return template
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         return str, (str(self),)  # a language's rule cannot be pickled, and is not missed: what is kept is filled in

@@ -16,9 +16,9 @@ class Quantity(str):
 
 
 def format_quantity(text: str, number: float, unit: str) -> Quantity:
-    said = Quantity(text)
-    said.number, said.unit = number, unit
-    return said
+    quantity = Quantity(text)
+    quantity.number, quantity.unit = number, unit
+    return quantity
 
 
 def decimal(nbytes: float) -> str:

@@ -61,23 +61,23 @@ def use_language(language: str | None) -> Iterator[None]:
 def languages() -> Mapping[str, str]:
     """Each language that sentences can be looked up in, and its own name for itself; English comes first."""
     others = sorted(path.stem for path in LOCALE_DIR.glob("*.mo"))
-    return {ENGLISH: OWN_NAME} | {each: _catalogue(each).gettext(OWN_NAME) for each in others}
+    return {ENGLISH: OWN_NAME} | {language: _catalogue(language).gettext(OWN_NAME) for language in others}
 
 
-def require_languages(*asked: str) -> None:
+def require_languages(*requested: str) -> None:
     """Raise a Problem for the first language that sentences cannot be looked up in."""
-    for each in asked:
-        if each not in languages():
+    for language in requested:
+        if language not in languages():
             raise Problem(
-                "There is no language {asked}; there are: {known}", asked=each, known=MessageList(languages())
+                "There is no language {asked}; there are: {known}", asked=language, known=MessageList(languages())
             )
 
 
-def supported_language(asked: str | None) -> str:
+def supported_language(requested: str | None) -> str:
     """The language that answers one asked for: "zh" for "zh-CN" and for "zh_TW.UTF-8", English for one not there."""
-    tag = (asked or "")[:LONGEST_TAG].partition(".")[0].replace("-", "_")
+    tag = (requested or "")[:LONGEST_TAG].partition(".")[0].replace("-", "_")
     shorter = [tag[:end] for end in range(len(tag), 0, -1) if tag[end : end + 1] in ("", "_")]
-    return next((each for each in shorter if each in languages()), ENGLISH)
+    return next((language for language in shorter if language in languages()), ENGLISH)
 
 
 def current_language() -> str:
@@ -100,21 +100,21 @@ def _catalogue(name: str) -> gettext.NullTranslations:
     if name == ENGLISH:
         return gettext.NullTranslations()
     with (LOCALE_DIR / f"{name}.mo").open("rb") as file:
-        found = gettext.GNUTranslations(file)
-    found.info()["language"] = name  # for `tongue`, whatever the file says of itself
-    return found
+        catalogue = gettext.GNUTranslations(file)
+    catalogue.info()["language"] = name  # for `tongue`, whatever the file says of itself
+    return catalogue
 
 
 def _(text: str) -> str:
     """The sentence in the visitor's language."""
-    found = _translations(selected_language())
-    translated = found.gettext(text)
-    return Template(translated, None if translated is text else getattr(found, "plural", None))
+    translations = _translations(selected_language())
+    translated = translations.gettext(text)
+    return Template(translated, None if translated is text else getattr(translations, "plural", None))
 
 
-def ngettext(one: str, many: str, n: int) -> str:
+def ngettext(singular: str, plural: str, n: int) -> str:
     """The singular or plural sentence for `n`, in the visitor's language."""
-    return Template(_translations(selected_language()).ngettext(one, many, n))
+    return Template(_translations(selected_language()).ngettext(singular, plural, n))
 
 
 def N_(text: str) -> str:
@@ -125,18 +125,20 @@ def N_(text: str) -> str:
 OWN_NAME = N_("English")  #: each language translates it by its own name for itself: 中文
 
 
-def translate_message(message: Message, shown: Callable[[object], object] = lambda value: value) -> str:
+def translate_message(message: Message, format_value: Callable[[object], object] = lambda value: value) -> str:
     """A Message, or a Problem's `.message`, in the visitor's language; `shown` makes a value fit where it stands."""
-    return _(message.template).format(**{name: translate_value(value, shown) for name, value in message.params.items()})
+    return _(message.template).format(
+        **{name: translate_value(value, format_value) for name, value in message.params.items()}
+    )
 
 
-def translate_value(value: object, shown: Callable[[object], object] = lambda value: value) -> object:
+def translate_value(value: object, format_value: Callable[[object], object] = lambda value: value) -> object:
     """A value of a Message: a Message in it and a list of several things are words too, anything else is `shown`."""
     if isinstance(value, Message):
-        return translate_message(value, shown)
+        return translate_message(value, format_value)
     if isinstance(value, MessageList):
-        return join_list(translate_value(each, shown) for each in value.listed)
-    return shown(value)
+        return join_list(translate_value(member, format_value) for member in value.listed)
+    return format_value(value)
 
 
 def join_list(things: Iterable[object]) -> str:

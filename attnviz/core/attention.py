@@ -29,8 +29,8 @@ class Stages:
     dropped: Tensor | None = None  #: weights after dropout; None when no dropout was applied
 
     def __repr__(self) -> str:
-        held = ((name, value) for name, value in vars(self).items() if value is not None)
-        return f"<Stages: {', '.join(f'{name} {tuple(value.shape)}' for name, value in held)}>"
+        tensors = ((name, value) for name, value in vars(self).items() if value is not None)
+        return f"<Stages: {', '.join(f'{name} {tuple(value.shape)}' for name, value in tensors)}>"
 
 
 def scale_factor(scale: Scale, d_head: int) -> float:
@@ -67,8 +67,8 @@ def attend(
     16-bit inputs give 16-bit stages; the softmax itself runs in float32, as in eager model code.
     """
     if has_torch_function((q, k, v)):  # so that whoever watches torch's functions sees this one as one call
-        given = (q, k, v, mask, scale, bias, softcap, sinks, dropout, training)
-        stages: Stages = handle_torch_function(attend, (q, k, v), *given)
+        arguments = (q, k, v, mask, scale, bias, softcap, sinks, dropout, training)
+        stages: Stages = handle_torch_function(attend, (q, k, v), *arguments)
         return stages
     _check_shapes(q, k, v)
     _check_numbers(softcap, sinks, dropout, q.shape[-3])
@@ -171,16 +171,16 @@ def _check_numbers(softcap: float | None, sinks: Tensor | None, dropout: float, 
         raise Problem("sinks has shape {shape}; it must be ({n_heads},)", shape=tuple(sinks.shape), n_heads=n_heads)
 
 
-def _check_broadcast(name: str, given: Tensor | None, scores: Tensor) -> None:
+def _check_broadcast(name: str, tensor: Tensor | None, scores: Tensor) -> None:
     """Refuse a mask or bias that would add heads, queries or keys. Extra leading dimensions are allowed."""
-    if given is None:
+    if tensor is None:
         return
-    sizes = zip(reversed(given.shape), reversed(scores.shape), strict=False)
+    sizes = zip(reversed(tensor.shape), reversed(scores.shape), strict=False)
     if not all(mine in (1, theirs) or (axis > 2 and theirs == 1) for axis, (mine, theirs) in enumerate(sizes)):
         raise Problem(
             "{name} has shape {shape}; it must broadcast to (..., heads, queries, keys) = {scores}",
             name=name,
-            shape=tuple(given.shape),
+            shape=tuple(tensor.shape),
             scores=tuple(scores.shape),
         )
 

@@ -79,10 +79,10 @@ class KVCache:
         """
         if self.capacity is None:
             return torch.cat([storage, new], dim=-2)
-        place = torch.arange(self.seen, self.seen + new.shape[-2], device=storage.device)
+        positions = torch.arange(self.seen, self.seen + new.shape[-2], device=storage.device)
         if torch.is_grad_enabled() and (new.requires_grad or storage.requires_grad):
-            return storage.index_copy(-2, place, new)
-        return storage.index_copy_(-2, place, new)
+            return storage.index_copy(-2, positions, new)
+        return storage.index_copy_(-2, positions, new)
 
 
 # Which positions a cache keeps when it may hold only so many: full, window, sinks and window, heavy hitters, random.
@@ -147,8 +147,8 @@ def _best_of_past(lots: Tensor, rows: Tensor, budget: int) -> Tensor:
     """
     columns = torch.arange(len(lots))[None]
     before = torch.where(columns < rows, lots[None], torch.tensor(-1.0))
-    place = before.argsort(-1, descending=True).argsort(-1)
-    return ((place < budget - 1) & (columns < rows)) | (columns == rows)
+    ranks = before.argsort(-1, descending=True).argsort(-1)
+    return ((ranks < budget - 1) & (columns < rows)) | (columns == rows)
 
 
 class HeavyHitters:
@@ -174,10 +174,10 @@ class HeavyHitters:
         old[:, first_recent:] = False
         room = max(0, self.budget - int(self.held[:, first_recent:].sum(-1).max()))
         strongest = self.drawn.masked_fill(~old, -1).argsort(dim=-1, descending=True, stable=True)[:, :room]
-        kept = torch.zeros_like(self.held).scatter(-1, strongest, True) & old
-        kept[:, first_recent : position + 1] = self.held[:, first_recent : position + 1]
-        self.held = kept
-        return kept.clone()
+        visible = torch.zeros_like(self.held).scatter(-1, strongest, True) & old
+        visible[:, first_recent : position + 1] = self.held[:, first_recent : position + 1]
+        self.held = visible
+        return visible.clone()
 
     def draw(self, weights: Tensor) -> None:
         """Add the weights (H, total) that the newest token gave."""

@@ -45,8 +45,8 @@ class ByteDecoder(nn.Module):
         """Ids (B, T) of the new bytes -> logits (B, T, 256). `caches` hold those before them, and take these in."""
         x = self.embedding(ids)
         attend_as = attend_as or (lambda _, source: fused(*source))
-        held: Sequence[KVCache | None] = caches or [None] * len(self.blocks)
-        for index, (block, cache) in enumerate(zip(self.blocks, held, strict=True)):
+        layer_caches: Sequence[KVCache | None] = caches or [None] * len(self.blocks)
+        for index, (block, cache) in enumerate(zip(self.blocks, layer_caches, strict=True)):
             x = block(x, cache, partial(attend_as, index))
         return self.norm(x) @ self.embedding.weight.T  # type: ignore[no-any-return]
 

@@ -158,8 +158,8 @@ def earlier_occurrences(weights: Tensor, tokens: Tensor, keys: Tensor | None) ->
     """True where the key is an earlier occurrence of the query's token, (..., Q, K)."""
     q_len, k_len = weights.shape[-2:]
     tokens = _beside(weights, tokens)
-    asked = tokens[..., k_len - q_len :]  # (..., Q)
-    seen = (asked.unsqueeze(-1) == tokens.unsqueeze(-2)).tril(k_len - q_len - 1)
+    query_tokens = tokens[..., k_len - q_len :]  # (..., Q)
+    seen = (query_tokens.unsqueeze(-1) == tokens.unsqueeze(-2)).tril(k_len - q_len - 1)
     return seen if keys is None else seen & keys.unsqueeze(-2)
 
 

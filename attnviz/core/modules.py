@@ -71,19 +71,19 @@ class Attention(nn.Module):
             self.side_v_proj = nn.Linear(side_input, layout.kv_heads * layout.v_width, bias=qkv_bias)
             _, self.side_k_norm = make_qk_norms(qk_norm, layout, norm_eps)
 
-    def forward(self, x: Tensor, context: Tensor | None = None, **given: Any) -> Tensor:
+    def forward(self, x: Tensor, context: Tensor | None = None, **options: Any) -> Tensor:
         """Output (..., Q, M) for queries projected from `x` (..., Q, M). `sources` lists the keywords in `given`."""
         if self.use_fused:
-            outputs = [fused(*source, self.dropout, self.training) for source in self.sources(x, context, **given)]
+            outputs = [fused(*source, self.dropout, self.training) for source in self.sources(x, context, **options)]
         else:
-            outputs = [stages.output for stages in self.stages(x, context, **given)]
+            outputs = [stages.output for stages in self.stages(x, context, **options)]
         summed = outputs[0] if len(outputs) == 1 else outputs[0] + self.side_scale * outputs[1]
         projected: Tensor = self.o_proj(join_heads(summed))
         return projected
 
-    def stages(self, x: Tensor, context: Tensor | None = None, **given: Any) -> tuple[Stages, ...]:
+    def stages(self, x: Tensor, context: Tensor | None = None, **options: Any) -> tuple[Stages, ...]:
         """Every intermediate of attention: to the main source, then to the side source if one is given."""
-        sources = self.sources(x, context, **given)
+        sources = self.sources(x, context, **options)
         return tuple(attend(*source, dropout=self.dropout, training=self.training) for source in sources)
 
     def sources(

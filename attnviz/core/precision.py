@@ -73,8 +73,8 @@ def quantise(x: Tensor, bits: int, group: int) -> Quantised:
     steps = torch.where(scale > 0, (parts - lowest.float()) / scale.float().clamp_min(1e-12), 0.0)
     codes = steps.round().clamp(0, 2**bits - 1).to(torch.uint8)
     shifts = torch.arange(0, 8, bits, device=x.device)  # several codes in a byte, the first in its lowest bits
-    each = codes.reshape(*codes.shape[:-1], codes.shape[-1] // len(shifts), len(shifts))
-    return Quantised((each << shifts).sum(-1).to(torch.uint8), scale, lowest, bits, tuple(x.shape))
+    byte_codes = codes.reshape(*codes.shape[:-1], codes.shape[-1] // len(shifts), len(shifts))
+    return Quantised((byte_codes << shifts).sum(-1).to(torch.uint8), scale, lowest, bits, tuple(x.shape))
 
 
 def dequantise(stored: Quantised) -> Tensor:

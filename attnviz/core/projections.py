@@ -72,8 +72,8 @@ class PackedQKV(_QKV):
 
     def project(self, which: int, x: Tensor) -> Tensor:
         bias = self.qkv_proj.bias
-        part = None if bias is None else torch.split(bias, self.widths)[which]
-        return linear(x, torch.split(self.qkv_proj.weight, self.widths)[which], part)
+        bias_slice = None if bias is None else torch.split(bias, self.widths)[which]
+        return linear(x, torch.split(self.qkv_proj.weight, self.widths)[which], bias_slice)
 
 
 class HeadNorm(nn.Module):

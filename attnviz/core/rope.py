@@ -159,8 +159,8 @@ def frequencies(width: int, base: float = 10_000.0, scaling: Scaling = None) -> 
         return plain / scaling.factor
     if isinstance(scaling, NTK | DynamicNTK):
         return _plain(width, _raised(base, width, scaling))
-    kept = _left_alone(width, base, scaling) if isinstance(scaling, YaRN) else _turns_share(plain, scaling)
-    return plain * kept + plain / scaling.factor * (1 - kept)
+    unscaled_share = _left_alone(width, base, scaling) if isinstance(scaling, YaRN) else _turns_share(plain, scaling)
+    return plain * unscaled_share + plain / scaling.factor * (1 - unscaled_share)
 
 
 def length_factor(scaling: Scaling) -> float:

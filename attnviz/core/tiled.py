@@ -68,7 +68,7 @@ class TileStep:
     rows: slice
     cols: slice
     cells: Tensor
-    kept: tuple[Tensor, ...]
+    running: tuple[Tensor, ...]
 
 
 Watch = Callable[[TileStep], object]  #: called with each step
@@ -100,7 +100,7 @@ def tiled_attend(
     q: Tensor, k: Tensor, v: Tensor, tiling: Tiling | None = None, watch: Watch = lambda _step: None
 ) -> TiledResult:
     """Attention over tiles: the same output as `attend`, and what the backward pass needs of each row."""
-    queries, keys, values = (_grouped(each, k.shape[-3]) for each in (q, k, v))
+    queries, keys, values = (_grouped(tensor, k.shape[-3]) for tensor in (q, k, v))
     highest = queries.new_full(queries.shape[:-1], -torch.inf)
     total, output = torch.zeros_like(highest), queries.new_zeros(*highest.shape, v.shape[-1])
     for rows, cols, allowed in (tiling or Tiling()).tiles(q.shape[-2], k.shape[-2]):
@@ -121,7 +121,7 @@ def tiled_gradients(
     q: Tensor,
     k: Tensor,
     v: Tensor,
-    made: TiledResult,
+    forward: TiledResult,
     d_output: Tensor,
     tiling: Tiling | None = None,
     watch: Watch = lambda _step: None,
@@ -131,14 +131,16 @@ def tiled_gradients(
     Each tile is computed again from its rows' log-sum-exp.
     """
     groups, factor = k.shape[-3], scale_factor("sqrt", q.shape[-1])
-    queries, keys, values, output, incoming = (_grouped(each, groups) for each in (q, k, v, made.output, d_output))
-    given = (incoming * output).sum(-1)
-    log_sum = _grouped(made.log_sum.masked_fill(made.log_sum == -torch.inf, 0.0)[..., None], groups)
-    dq, dk, dv = (torch.zeros_like(each) for each in (queries, keys, values))
+    queries, keys, values, output, incoming = (
+        _grouped(tensor, groups) for tensor in (q, k, v, forward.output, d_output)
+    )
+    row_dots = (incoming * output).sum(-1)
+    log_sum = _grouped(forward.log_sum.masked_fill(forward.log_sum == -torch.inf, 0.0)[..., None], groups)
+    dq, dk, dv = (torch.zeros_like(tensor) for tensor in (queries, keys, values))
     for rows, cols, allowed in (tiling or Tiling()).tiles(q.shape[-2], k.shape[-2], by_keys=True):
         scores = _scores(queries[..., rows, :], keys[..., cols, :], allowed)
         weights, coming = (scores - log_sum[..., rows, :]).exp(), incoming[..., rows, :]
-        d_scores = weights * (coming @ values[..., cols, :].mT - given[..., rows, None])
+        d_scores = weights * (coming @ values[..., cols, :].mT - row_dots[..., rows, None])
         dq[..., rows, :] += d_scores @ keys[..., cols, :] * factor
         dk[..., cols, :] += (d_scores.mT @ queries[..., rows, :]).sum(-3, keepdim=True) * factor
         dv[..., cols, :] += (weights.mT @ coming).sum(-3, keepdim=True)

@@ -34,11 +34,11 @@ class Rerun:
     """
 
     compute: Callable[..., Any]
-    given: tuple[Any, ...] = ()
+    arguments: tuple[Any, ...] = ()
 
     def __call__(self, run: ModelRun, loaded: LoadedModel) -> Any:
         """Run the model again, as the function does it."""
-        return self.compute(run, loaded, *self.given)
+        return self.compute(run, loaded, *self.arguments)
 
 
 class Engine(HeadWork, Protocol):

@@ -65,9 +65,9 @@ class HeadTable:
         """The same as dictionaries, with the names of COLUMNS."""
         names = dict(zip(self.scores.places, self.scores.names, strict=True))
         return [
-            {"layer": each.layer, "name": names[each.layer, each.head], "head": each.head, "pattern": each.pattern}
-            | {"mean": each.mean, "stderr": each.stderr, "stability": each.stability, "sentences": each.sentences}
-            for each in self.top(len(self.scores.places))
+            {"layer": score.layer, "name": names[score.layer, score.head], "head": score.head, "pattern": score.pattern}
+            | {"mean": score.mean, "stderr": score.stderr, "stability": score.stability, "sentences": score.sentences}
+            for score in self.top(len(self.scores.places))
         ]
 
     def plot(self, pattern: str | None = None) -> Any:
@@ -86,17 +86,17 @@ class HeadTable:
     def _grids(self, flat: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         layers, heads = zip(*self.scores.places, strict=True)
         rows = np.searchsorted(self._layers(), layers)
-        made = {name: np.full((rows.max() + 1, max(heads) + 1), np.nan) for name in flat}
+        grids = {name: np.full((rows.max() + 1, max(heads) + 1), np.nan) for name in flat}
         for name, values in flat.items():
-            made[name][rows, heads] = values
-        return made
+            grids[name][rows, heads] = values
+        return grids
 
     def __repr__(self) -> str:
         stopped = "" if self.complete else ", interrupted"
         lines = [f"{len(self.scores.places)} heads over {self.sentences} sentences{stopped}"]
-        for each in self.top(3):
-            error = "" if np.isnan(each.stderr) else f" ± {each.stderr:.3f}"
-            lines.append(f"  {each.pattern:<16} layer {each.layer:>2} head {each.head:>2}   {each.mean:.3f}{error}")
+        for score in self.top(3):
+            error = "" if np.isnan(score.stderr) else f" ± {score.stderr:.3f}"
+            lines.append(f"  {score.pattern:<16} layer {score.layer:>2} head {score.head:>2}   {score.mean:.3f}{error}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -122,7 +122,7 @@ def find_heads(
     patterns are names; everything else is read in this process.
     """
     wanted: list[HeadPattern] = [patterns] if isinstance(patterns, str) else list(patterns)
-    names = [each for each in wanted if isinstance(each, str)]  # a function stays in this process
+    names = [pattern for pattern in wanted if isinstance(pattern, str)]  # a function stays in this process
     steps: Iterator[HeadScores | None] = scan(model, batches, wanted, tokenizer, rows)
     engine = _engine_for(model, batches, tokenizer) if names == wanted and rows == "with targets" else None
     if engine is not None:
@@ -176,4 +176,4 @@ def _engine_for(model: Any, batches: Any, tokenizer: Any) -> Any:
     """The engine that ATTNVIZ_ENGINE names, if it can read these sentences as well as this process; else None."""
     if not isinstance(model, LoadedModel) or tokenizer is not None or not isinstance(batches, list | tuple):
         return None
-    return remote_engine() if all(isinstance(each, str) for each in batches) else None
+    return remote_engine() if all(isinstance(sentence, str) for sentence in batches) else None

@@ -56,32 +56,39 @@ def show(
     """
     if language is not None:
         require_languages(language)
-    shown = (
+    heads = (
         _of_trace(attention, layer, row)
         if isinstance(attention, Trace)
-        else _of_arrays([_matrix(each, row) for each in _arrays(attention)])
+        else _of_arrays([_matrix(layer_weights, row) for layer_weights in _arrays(attention)])
     )
-    count = len(attention) if isinstance(attention, Trace) else len(shown.layer_ids)
+    count = len(attention) if isinstance(attention, Trace) else len(heads.layer_ids)
     number = layer + count if layer is not None and layer < 0 else layer
-    if number is not None and number not in shown.layer_ids:
-        raise Problem("layer={layer} is not among {layers}", layer=layer, layers=str(shown.layer_ids))
-    place = 0 if number is None else shown.layer_ids.index(number)
-    if not -shown.counts[place] <= (head or 0) < shown.counts[place]:
+    if number is not None and number not in heads.layer_ids:
+        raise Problem("layer={layer} is not among {layers}", layer=layer, layers=str(heads.layer_ids))
+    layer_index = 0 if number is None else heads.layer_ids.index(number)
+    if not -heads.counts[layer_index] <= (head or 0) < heads.counts[layer_index]:
         raise Problem(
             "head {head} does not exist: layer {index} has heads 0 to {last}",
             head=head,
-            index=shown.layer_ids[place],
-            last=shown.counts[place] - 1,
+            index=heads.layer_ids[layer_index],
+            last=heads.counts[layer_index] - 1,
         )
-    q_len, k_len = shown.weights[0].shape[1:]
+    q_len, k_len = heads.weights[0].shape[1:]
     both = isinstance(tokens, tuple) and len(tokens) == 2 and not isinstance(tokens[0], str)
-    given: Any = tokens if both else (tokens, tokens if q_len == k_len else None)
+    labels: Any = tokens if both else (tokens, tokens if q_len == k_len else None)
     spoken = words.selected_language() if language is None else language
     with use_language(spoken):
-        queries = _named(given[0], shown.ids, q_len, _("queries"))
-        keys = _named(given[1], shown.ids, k_len, _("keys"))
+        queries = _named(labels[0], heads.ids, q_len, _("queries"))
+        keys = _named(labels[1], heads.ids, k_len, _("keys"))
     return NotebookView(
-        shown, queries, keys, (place, (head or 0) % shown.counts[place]), theme or "auto", height, title, spoken
+        heads,
+        queries,
+        keys,
+        (layer_index, (head or 0) % heads.counts[layer_index]),
+        theme or "auto",
+        height,
+        title,
+        spoken,
     )
 
 
@@ -158,12 +165,12 @@ class NotebookView:
     @property
     def csv(self) -> str:
         """That head as a table: one row for each query and key."""
-        made = io.StringIO()
-        write = csv.writer(made)
-        write.writerow(["query", "query_token", "key", "key_token", "weight"])
+        file = io.StringIO()
+        writer = csv.writer(file)
+        writer.writerow(["query", "query_token", "key", "key_token", "weight"])
         for (query, key), weight in np.ndenumerate(self.weights):
-            write.writerow([query, self.queries[query], key, self.keys[key], f"{weight:.9g}"])
-        return made.getvalue()
+            writer.writerow([query, self.queries[query], key, self.keys[key], f"{weight:.9g}"])
+        return file.getvalue()
 
     def save(self, path: Path | str) -> Path:
         """Write the live file (.html), or the head on show first as a picture (.svg, .png) or a table (.csv).
@@ -173,12 +180,12 @@ class NotebookView:
         path = Path(path)
         ending = path.suffix.lower()
         if ending in (".gif", ".webp"):
-            made = self._film(ending[1:])
+            contents = self._film(ending[1:])
         elif ending in (".html", ".svg", ".png", ".csv"):
-            made = render_png(self.svg) if ending == ".png" else str(getattr(self, ending[1:])).encode()
+            contents = render_png(self.svg) if ending == ".png" else str(getattr(self, ending[1:])).encode()
         else:
             raise Problem("{name} must end in .html, .svg, .png, .gif, .webp or .csv", name=path.name)
-        path.write_bytes(made)
+        path.write_bytes(contents)
         return path
 
     def _repr_html_(self) -> str:
@@ -230,81 +237,84 @@ def _of_trace(trace: Trace, layer: int | None, row: int) -> DisplayedHeads:
     first = trace[layer or 0]
     wanted = (first.stack, first.kind, first.tower, first.shape[2:])
     alike = [
-        (number, each)
-        for number, each in enumerate(trace.layers)
-        if (each.stack, each.kind, each.tower, each.shape[2:]) == wanted
+        (number, recorded)
+        for number, recorded in enumerate(trace.layers)
+        if (recorded.stack, recorded.kind, recorded.tower, recorded.shape[2:]) == wanted
     ]
     if not -first.shape[0] <= row < first.shape[0]:
         raise Problem("row={row} is not in this batch of {count}", row=row, count=first.shape[0])
-    one = [_row(each, row % first.shape[0]) for _, each in alike]
-    weights = [each.weights()[0].detach().float().cpu().numpy() for each in one]
-    kv_counts = [each.n_kv_heads for each in one]
+    layers = [_row(recorded, row % first.shape[0]) for _, recorded in alike]
+    weights = [recorded.weights()[0].detach().float().cpu().numpy() for recorded in layers]
+    kv_counts = [recorded.n_kv_heads for recorded in layers]
     ids = trace.inputs.get("input_ids")
     tokens = trace.tokens
     known: Sequence[int | str] | None = (tokens if isinstance(tokens[0], str) else tokens[row]) if tokens else None
     if known is None and ids is not None and ids.dim() == 2 and ids.shape[1] == first.shape[2]:
         known = ids[row].tolist()
-    return DisplayedHeads(raw_heads(one), weights, kv_counts, [number for number, _ in alike], known)
+    return DisplayedHeads(raw_heads(layers), weights, kv_counts, [number for number, _ in alike], known)
 
 
 def _row(layer: RecordedLayer, row: int) -> RecordedLayer:
     """The layer with one sentence of its batch."""
-    return layer.each(lambda held: held[row : row + 1] if held.dim() >= 3 and len(held) == layer.shape[0] else held)
+    return layer.each(
+        lambda tensor: tensor[row : row + 1] if tensor.dim() >= 3 and len(tensor) == layer.shape[0] else tensor
+    )
 
 
 def _of_arrays(arrays: list[np.ndarray]) -> DisplayedHeads:
-    shapes = {each.shape[1:] for each in arrays}
+    shapes = {weights.shape[1:] for weights in arrays}
     if len(shapes) != 1:
         raise Problem("the layers have weights of different shapes: {shapes}", shapes=MessageList(sorted(shapes)))
     q_len, k_len = arrays[0].shape[1:]
     mask = np.ones((q_len, k_len), bool)
     ahead = ~np.tri(q_len, k_len, k_len - q_len, dtype=bool)
-    if ahead.any() and not any(np.nan_to_num(each[:, ahead]).any() for each in arrays):
+    if ahead.any() and not any(np.nan_to_num(weights[:, ahead]).any() for weights in arrays):
         mask &= ~ahead  # nothing looks ahead anywhere: a causal model
     heads = []
-    for head in (head for each in arrays for head in each):
+    for head in (head for weights in arrays for head in weights):
         known = np.isfinite(head)
         heads.append(HeadData(np.where(known, head, 0).astype(np.float32), mask & known, exact=False))
-    return DisplayedHeads(heads, arrays, [len(each) for each in arrays], list(range(len(arrays))))
+    return DisplayedHeads(heads, arrays, [len(weights) for weights in arrays], list(range(len(arrays))))
 
 
-def _arrays(given: Any) -> list[Any]:
+def _arrays(attention: Any) -> list[Any]:
     """One entry for each layer."""
-    if isinstance(given, Mapping) or hasattr(given, "cache_dict"):  # TransformerLens' is a mapping in all but name
-        patterns = [value for name, value in given.items() if str(name).endswith(PATTERN)]
+    # TransformerLens' is a mapping in all but name
+    if isinstance(attention, Mapping) or hasattr(attention, "cache_dict"):
+        patterns = [value for name, value in attention.items() if str(name).endswith(PATTERN)]
         if patterns:
             return patterns
-    if getattr(given, "attentions", None) is not None:
-        given = given.attentions
-    if isinstance(given, list | tuple) and given:
-        return list(given)
-    if hasattr(given, "shape") and 2 <= len(given.shape) <= 4:
-        return list(given) if len(given.shape) == 4 and given.shape[0] != 1 else [given]
+    if getattr(attention, "attentions", None) is not None:
+        attention = attention.attentions
+    if isinstance(attention, list | tuple) and attention:
+        return list(attention)
+    if hasattr(attention, "shape") and 2 <= len(attention.shape) <= 4:
+        return list(attention) if len(attention.shape) == 4 and attention.shape[0] != 1 else [attention]
     raise Problem(
         "{kind} holds no attention weights: give a trace, a list of arrays (heads, queries, keys), one for each layer, "
         "or a model's output with attentions",
-        kind=type(given).__name__,
+        kind=type(attention).__name__,
     )
 
 
 def _matrix(layer: Any, row: int) -> np.ndarray:
     """The weights of one layer, (H, Q, K)."""
-    made = layer.detach().float().cpu().numpy() if isinstance(layer, Tensor) else np.asarray(layer, np.float32)
-    if made.ndim == 4:
-        if not -len(made) <= row < len(made):
-            raise Problem("row={row} is not in this batch of {count}", row=row, count=len(made))
-        made = made[row]
-    if made.ndim == 2:
-        made = made[None]
-    if made.ndim != 3 or 0 in made.shape:
-        raise Problem("a layer has weights of shape {shape}; it must be (heads, queries, keys)", shape=made.shape)
-    return made
+    weights = layer.detach().float().cpu().numpy() if isinstance(layer, Tensor) else np.asarray(layer, np.float32)
+    if weights.ndim == 4:
+        if not -len(weights) <= row < len(weights):
+            raise Problem("row={row} is not in this batch of {count}", row=row, count=len(weights))
+        weights = weights[row]
+    if weights.ndim == 2:
+        weights = weights[None]
+    if weights.ndim != 3 or 0 in weights.shape:
+        raise Problem("a layer has weights of shape {shape}; it must be (heads, queries, keys)", shape=weights.shape)
+    return weights
 
 
 def _named(tokens: Sequence[Any] | None, ids: Sequence[int | str] | None, count: int, side: str) -> list[str]:
     """The names of `count` positions: the tokens given, else their labels or ids, else their numbers."""
     if tokens is None:
-        return [str(each) for each in (range(count) if ids is None or len(ids) != count else ids)]
+        return [str(label) for label in (range(count) if ids is None or len(ids) != count else ids)]
     if isinstance(tokens, str):
         raise Problem(
             "tokens={text} is one string; give a list with a string for each position", text=repr(tokens)[:60]

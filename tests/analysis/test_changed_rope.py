@@ -42,7 +42,7 @@ def test_changing_every_layer_is_giving_the_model_another_rotary_module(smollm2,
     expected = theirs.logits[0].softmax(-1)
     now = max(result.tokens, key=lambda token: token.after)
     assert now.after == pytest.approx(float(expected.max()), abs=1e-4)
-    assert result.tokens_moved > 0.03
+    assert result.probability_shift > 0.03
 
 
 def test_a_head_that_looks_one_back_forgets_how_without_rope(smollm2, decoded):
@@ -52,7 +52,7 @@ def test_a_head_that_looks_one_back_forgets_how_without_rope(smollm2, decoded):
     assert after < 0.2
     assert result.first[1] > result.first[0] + 0.3
     assert result.distance_before[1] == pytest.approx(before, abs=1e-6)
-    assert 0.4 < result.moved <= 1
+    assert 0.4 < result.weight_shift <= 1
 
 
 def test_only_the_chosen_head_of_its_layer_changes(smollm2, decoded):
@@ -60,12 +60,12 @@ def test_only_the_chosen_head_of_its_layer_changes(smollm2, decoded):
     other = run(decoded, smollm2, Config(16, 1, where="head"))
     both = run(decoded, smollm2, Config(16, 1, where="layer"))
     assert both.after == pytest.approx(other.after, abs=1e-6)
-    assert other.moved != pytest.approx(alone.moved)
-    assert both.tokens_moved > alone.tokens_moved
+    assert other.weight_shift != pytest.approx(alone.weight_shift)
+    assert both.probability_shift > alone.probability_shift
 
 
 def test_the_models_own_base_changes_nothing(smollm2, decoded):
     result = run(decoded, smollm2, Config(change="base", base=100_000.0, where="all"))
     assert result.rotary.base == 100_000.0
     assert result.after == pytest.approx(result.before, abs=1e-4)
-    assert result.tokens_moved < 1e-3
+    assert result.probability_shift < 1e-3

@@ -80,7 +80,7 @@ def test_the_heads_that_stand_out_have_the_largest_measures(decoded):
 
 def test_one_sentence_looking_at_the_other_is_a_part_of_the_whole(paired):
     stack = paired.stacks[0]
-    whole, part = head_matrix(stack, 3, 2), head_matrix(stack, 3, 2, DisplayOptions(part="first to second"))
+    whole, part = head_matrix(stack, 3, 2), head_matrix(stack, 3, 2, DisplayOptions(sentences="first to second"))
     (split,) = whole.segments[0]
     np.testing.assert_allclose(part.values, whole.values[:split, split:], atol=1e-6)
     assert part.rows == whole.rows[:split]

@@ -62,7 +62,7 @@ def test_the_layers_change_is_measured_behind_its_output_projection(llama):
         return (torch.from_numpy(weights) @ v[0]).transpose(0, 1).flatten(1) @ w_o.T
 
     old, new = output(found.before, 6), output(found.after, 2)
-    assert found.point.moved == pytest.approx(((new - old).norm() / old.norm()).item(), rel=1e-4)
+    assert found.point.output_change == pytest.approx(((new - old).norm() / old.norm()).item(), rel=1e-4)
     apart = np.abs(found.after - found.before).sum(-1) / 2  # (H, Q); the first row has no choice, and counts
     np.testing.assert_allclose(found.weights_moved, apart.mean(1), rtol=1e-4)
 
@@ -87,7 +87,7 @@ def test_a_grouped_layer_is_the_same_as_mha_with_each_head_copied():
     assert [point.n_kv_heads for point in found.sweep] == [6, 2, 1] == head_sharing.kv_head_choices(layer)
     assert run(layer, Config(0, 1)).kv_of() == (0,) * 6, "it is pooled further"
     np.testing.assert_allclose(found.after, copied.weights()[0].numpy(), atol=1e-6)
-    assert found.point.moved < 1e-6
+    assert found.point.output_change < 1e-6
     assert found.point.cache_bytes == 3 * found.trained.cache_bytes
     again = intervene(grouped, Edit(layers="all", change=head_sharing.pooling_change(config)), input_ids=IDS)
     np.testing.assert_allclose(again.logits.numpy(), full(IDS).logits.detach().numpy()[:, -1], atol=1e-5)

@@ -72,9 +72,9 @@ def test_the_next_tokens_share_is_of_the_whole_softmax_whatever_top_k_and_temper
         for choice in token_choices(smollm2, slot, 10, temperature, top_k):
             assert choice.probability == pytest.approx(float(whole[choice.token] / whole.sum()), rel=1e-4)
     best = token_choices(smollm2, slot, 10, 1.0, 3)
-    assert sum(choice.drawn for choice in best) == pytest.approx(1, rel=1e-5)
+    assert sum(choice.sampling_probability for choice in best) == pytest.approx(1, rel=1e-5)
     kept = sum(choice.probability for choice in best)
-    assert [c.drawn for c in best] == pytest.approx([c.probability / kept for c in best], rel=1e-4)
+    assert [c.sampling_probability for c in best] == pytest.approx([c.probability / kept for c in best], rel=1e-4)
 
 
 def test_silencing_a_head_changes_its_own_picture_by_nothing_and_a_later_head_most(decoded, smollm2):
@@ -102,7 +102,7 @@ def test_the_row_that_changes_most_is_named_and_not_the_cell_of_a_row_that_hardl
     before = made([[1, 0, 0], [0.75, 0.25, 0], [0.1, 0.6, 0.3]])
     after = made([[1, 0, 0], [0.74, 0.26, 0], [0.6, 0.1, 0.3]])
     found = largest_change(before, after)
-    assert (found.row, found.moved) == (2, pytest.approx(0.5))
+    assert (found.row, found.weight_shift) == (2, pytest.approx(0.5))
     assert str(change_sentence(before, after)) == (
         "“sat” changes most: 50.0% of its weight goes to other tokens, and “The” gets 60.0% where it got 10.0%."
     )
@@ -118,7 +118,7 @@ def test_on_a_trained_head_no_other_row_moves_more(decoded, change, place):
     found = largest_change(before, after)
     p, q = (np.nan_to_num(each.values).astype(float) for each in (before, after))
     by_hand = [sum(max(0.0, b - a) for a, b in zip(p[row], q[row], strict=True)) for row in range(len(p))]
-    assert found.moved == pytest.approx(max(by_hand), abs=1e-5)
+    assert found.weight_shift == pytest.approx(max(by_hand), abs=1e-5)
     assert by_hand[found.row] == pytest.approx(max(by_hand), abs=1e-6)
     assert (found.before, found.after) == (
         pytest.approx(p[found.row, found.col]),

@@ -89,7 +89,7 @@ def test_tiles_by_another_hand_in_float64(blocks):
             for n, (row, cols) in enumerate(zip(rows, seen, strict=True)):
                 scores = q[row] @ k[cols].T / math.sqrt(6)
                 powers = np.exp(scores - scores.max())
-                highest, total, output = (each[0, 0, n] for each in step.kept)
+                highest, total, output = (each[0, 0, n] for each in step.running)
                 assert float(highest) == pytest.approx(scores.max(), abs=1e-12)
                 assert float(total) == pytest.approx(powers.sum(), abs=1e-12)
                 np.testing.assert_allclose(output.numpy(), powers @ v[cols], atol=1e-12)

@@ -40,13 +40,13 @@ def batch_inputs(
     elif isinstance(batches, Tensor | np.ndarray):
         ids = torch.as_tensor(batches)
         yield {_name_of_ids(model): ids if ids.dim() > 1 else ids.unsqueeze(0)}
-    elif isinstance(batches, list | tuple) and batches and all(isinstance(each, int) for each in batches):
+    elif isinstance(batches, list | tuple) and batches and all(isinstance(token_id, int) for token_id in batches):
         yield {_name_of_ids(model): torch.tensor([list(batches)])}
     elif isinstance(batches, Iterable) and not isinstance(batches, bytes):
-        each: Any
-        for each in batches:
-            one = isinstance(each, str | bytes | dict | Tensor | np.ndarray) or not isinstance(each, Iterable)
-            yield from batch_inputs(model, each if one else list(each), tokenizer)
+        batch: Any
+        for batch in batches:
+            is_single = isinstance(batch, str | bytes | dict | Tensor | np.ndarray) or not isinstance(batch, Iterable)
+            yield from batch_inputs(model, batch if is_single else list(batch), tokenizer)
     else:
         raise Problem(
             "{given} is not a sentence: give a string, a file's path, token ids, or a model's inputs as a dictionary",
@@ -56,17 +56,17 @@ def batch_inputs(
 
 def _name_of_ids(model: nn.Module | LoadedModel) -> str:
     """What the model's forward calls its token ids: input_ids, or the first argument of a model of one's own."""
-    asked = inspect.signature(torch_module(model).forward).parameters.values()
-    named = [each.name for each in asked if each.kind is each.POSITIONAL_OR_KEYWORD]
-    open_ended = any(each.kind is each.VAR_KEYWORD for each in asked)
+    parameters = inspect.signature(torch_module(model).forward).parameters.values()
+    named = [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+    open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     return "input_ids" if open_ended or not named or "input_ids" in named else named[0]
 
 
 def find_token_ids(inputs: dict[str, Any]) -> Tensor | None:
     """The token ids (B, T) among a model's inputs: input_ids, or else the first that can be ids."""
     named = [inputs["input_ids"]] if "input_ids" in inputs else list(inputs.values())
-    rows = (each for each in named if isinstance(each, Tensor) and each.dim() == 2)
-    return next((each for each in rows if not each.is_floating_point() and each.dtype != torch.bool), None)
+    rows = (tensor for tensor in named if isinstance(tensor, Tensor) and tensor.dim() == 2)
+    return next((matrix for matrix in rows if not matrix.is_floating_point() and matrix.dtype != torch.bool), None)
 
 
 def split_batch(inputs: dict[str, Any], tokens: int) -> Iterator[dict[str, Any]]:
@@ -119,8 +119,8 @@ class Book:
 @lru_cache(maxsize=1)
 def books() -> tuple[Book, ...]:
     """The eight novels."""
-    held = (files(__package__) / "data" / "public_domain.json").read_text("utf-8")
-    return tuple(Book(**(book | {"passages": tuple(book["passages"])})) for book in json.loads(held)["books"])
+    text = (files(__package__) / "data" / "public_domain.json").read_text("utf-8")
+    return tuple(Book(**(book | {"passages": tuple(book["passages"])})) for book in json.loads(text)["books"])
 
 
 def passages() -> tuple[str, ...]:

@@ -53,13 +53,13 @@ def cost_steps(
     Yields None after each layer, the costs after each batch.
     """
     module = torch_module(model)
-    kept, growing = CostFile(keep, module, means), GrowingScores()
+    cost_file, growing = CostFile(keep, module, means), GrowingScores()
     for inputs in batch_inputs(model, batches, tokenizer):
-        for part in split_batch(inputs, SENTENCES_TOKENS):
-            here = kept.find(part)
+        for chunk in split_batch(inputs, SENTENCES_TOKENS):
+            here = cost_file.find(chunk)
             if here is None:
-                here = yield from _of_batch(module, part, means)
-                kept.add(part, here)
+                here = yield from _of_batch(module, chunk, means)
+                cost_file.add(chunk, here)
             growing.add(*here)
             yield growing.so_far()
     growing.so_far()  # a Problem where there was no sentence
@@ -79,8 +79,8 @@ def _of_batch(
     kinds = {"silenced": None} if means is None else {"silenced": None, "mean": means}
     rises: dict[str, list[Tensor]] = {name: [] for name in kinds}
     for number in range(len(layers)):
-        for name, given in kinds.items():
-            rises[name].append(costs_in_layer(started, number, base, ids, real, given))
+        for name, replacement in kinds.items():
+            rises[name].append(costs_in_layer(started, number, base, ids, real, replacement))
             yield None
     costs = {name: torch.cat(parts, 1) for name, parts in rises.items()}
     costs["direct"] = _direct(started, ids, real)
@@ -145,21 +145,25 @@ class CostFile:
     def __init__(self, path: Path | str | None, model: nn.Module, means: Mapping[str, Tensor] | None) -> None:
         self._path = None if path is None else Path(path)
         self._key = "" if path is None else _fingerprint(model, means)
-        self._held = self._read()
+        self._costs = self._read()
 
     def find(self, inputs: dict[str, Any]) -> OfBatch | None:
         """The costs of these sentences, where they were measured before."""
-        return self._held.get(_digest(inputs)) if self._held else None
+        return self._costs.get(_digest(inputs)) if self._costs else None
 
     def add(self, inputs: dict[str, Any], costs: OfBatch) -> None:
         """Keep the costs of these sentences, where there is a file to keep them in."""
         path = self._path
         if path is None:
             return
-        self._held[_digest(inputs)] = costs
+        self._costs[_digest(inputs)] = costs
         places, names, kinds = costs
-        header = {"key": self._key, "places": places, "names": names, "kinds": list(kinds), "done": list(self._held)}
-        arrays = {f"{kind} {key}": value for key, (_, _, held) in self._held.items() for kind, value in held.items()}
+        header = {"key": self._key, "places": places, "names": names, "kinds": list(kinds), "done": list(self._costs)}
+        arrays = {
+            f"{kind} {key}": value
+            for key, (_, _, batch_costs) in self._costs.items()
+            for kind, value in batch_costs.items()
+        }
         write_whole(path, pack_file(header, arrays))
 
     def _read(self) -> dict[str, OfBatch]:
@@ -181,11 +185,11 @@ def _fingerprint(model: nn.Module, means: Mapping[str, Tensor] | None) -> str:
 
 def _digest(inputs: Mapping[str, Any]) -> str:
     """Of all tensors among these."""
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     for name in sorted(name for name, value in inputs.items() if isinstance(value, Tensor)):
         value = inputs[name].detach().cpu().contiguous()
-        made.update(f"{name} {value.dtype} {tuple(value.shape)} ".encode() + value.numpy().tobytes())
-    return made.hexdigest()[:24]
+        digest.update(f"{name} {value.dtype} {tuple(value.shape)} ".encode() + value.numpy().tobytes())
+    return digest.hexdigest()[:24]
 
 
 #: of one batch: layer name, the sum over real positions (H, Dv), and how many there were; once for each run of a layer

@@ -74,10 +74,10 @@ class HeadScores:
     def grid(self, pattern: str) -> np.ndarray:
         """The means as a matrix (layers, heads); NaN where a layer has fewer heads."""
         layers = sorted({layer for layer, _ in self.places})
-        made = np.full((len(layers), 1 + max(head for _, head in self.places)), np.nan)
+        matrix = np.full((len(layers), 1 + max(head for _, head in self.places)), np.nan)
         for value, (layer, head) in zip(_mean(self.by_sentence[self._known(pattern)])[0], self.places, strict=True):
-            made[layers.index(layer), head] = value
-        return made
+            matrix[layers.index(layer), head] = value
+        return matrix
 
     def _known(self, pattern: str) -> str:
         if pattern not in self.by_sentence:
@@ -115,29 +115,29 @@ class GrowingScores:
     def __init__(self) -> None:
         self._places: HeadPositions | None = None
         self._names: tuple[str, ...] = ()
-        self._held: dict[str, np.ndarray] = {}  # (room for sentences, N); doubled when it is full
+        self._rows: dict[str, np.ndarray] = {}  # (room for sentences, N); doubled when it is full
         self._count = 0
 
     def add(self, places: HeadPositions, names: tuple[str, ...], scores: dict[str, np.ndarray]) -> None:
         """Append the rows (B, N) of each pattern or cost."""
-        if self._places is not None and (places, set(scores)) != (self._places, set(self._held)):
+        if self._places is not None and (places, set(scores)) != (self._places, set(self._rows)):
             raise Problem("the model ran other layers for this batch than for the first one")
         self._places, self._names = places, names
         count = self._count + len(next(iter(scores.values())))
         for name, rows in scores.items():
-            held = self._held.get(name, np.empty((0, len(places))))
-            if len(held) < count:
-                self._held[name] = np.empty((max(16, 2 * count), len(places)))
-                self._held[name][: self._count] = held[: self._count]
-            self._held[name][self._count : count] = rows
+            buffer = self._rows.get(name, np.empty((0, len(places))))
+            if len(buffer) < count:
+                self._rows[name] = np.empty((max(16, 2 * count), len(places)))
+                self._rows[name][: self._count] = buffer[: self._count]
+            self._rows[name][self._count : count] = rows
         self._count = count
 
     def so_far(self) -> HeadScores:
         """Everything added up to now; a Problem where that is nothing."""
         if self._places is None:
             raise Problem("there is no sentence to look at")
-        held = {name: rows[: self._count] for name, rows in self._held.items()}
-        return HeadScores(self._places, self._names, held, self._count)
+        by_sentence = {name: rows[: self._count] for name, rows in self._rows.items()}
+        return HeadScores(self._places, self._names, by_sentence, self._count)
 
 
 def scan(
@@ -159,8 +159,8 @@ def scan(
         raise Problem('rows={rows} must be "with targets" or "all"', rows=repr(rows))
     growing = GrowingScores()
     for inputs in batch_inputs(model, batches, tokenizer):
-        for part in split_batch(inputs, TOKENS_AT_ONCE):
-            growing.add(*_of_batch(torch_module(model), part, wanted, rows))
+        for chunk in split_batch(inputs, TOKENS_AT_ONCE):
+            growing.add(*_of_batch(torch_module(model), chunk, wanted, rows))
             yield growing.so_far()
     growing.so_far()  # a Problem where there was no sentence
 
@@ -196,8 +196,10 @@ def _ids(trace: Trace, layers: list[tuple[int, RecordedLayer]]) -> Tensor:
     if not layers:
         raise Problem("the model has no self-attention to look at")
     b, _, _, k_len = layers[0][1].shape
-    given = (each for each in trace.inputs.values() if tuple(each.shape) == (b, k_len) and each.dtype == torch.long)
-    return next(given, torch.arange(k_len).expand(b, -1))
+    candidates = (
+        tensor for tensor in trace.inputs.values() if tuple(tensor.shape) == (b, k_len) and tensor.dtype == torch.long
+    )
+    return next(candidates, torch.arange(k_len).expand(b, -1))
 
 
 #: token ids of one sentence, (T,) -> boolean (T, T): the keys that a head of this kind looks at from each query
@@ -250,14 +252,14 @@ def pattern_mass(pattern: HeadPattern, weights: Tensor, ids: Tensor, keys: Tenso
 
 
 def _marks(pattern: Marks, ids: Tensor) -> Tensor:
-    made = torch.as_tensor(pattern(ids))
-    if tuple(made.shape) != (len(ids), len(ids)) or made.dtype != torch.bool:
+    marks = torch.as_tensor(pattern(ids))
+    if tuple(marks.shape) != (len(ids), len(ids)) or marks.dtype != torch.bool:
         raise Problem(
             "{name} returned {dtype} of shape {shape}; for {count} tokens it must return a boolean matrix of {count} "
             "rows and columns",
             name=name_of(pattern),
-            dtype=made.dtype,
-            shape=tuple(made.shape),
+            dtype=marks.dtype,
+            shape=tuple(marks.shape),
             count=len(ids),
         )
-    return made
+    return marks

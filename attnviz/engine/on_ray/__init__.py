@@ -70,8 +70,8 @@ class RayEngine:
     def cost_steps(
         self, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None = None
     ) -> Iterator[HeadScores | None]:
-        given = None if means is None else dict(means)
-        return self._steps(workers.grow_scores(self.address, head_costs, loaded, sentences, given))
+        mean_outputs = None if means is None else dict(means)
+        return self._steps(workers.grow_scores(self.address, head_costs, loaded, sentences, mean_outputs))
 
     def _steps(self, coming: Iterator[S]) -> Iterator[S]:
         """What comes over the connection, which is made first; anything but a Problem means that it is lost."""
@@ -83,23 +83,23 @@ class RayEngine:
         except Exception as error:
             raise self._lost(handle, error) from None
 
-    def _ask(self, method: str, request: Request, *given: Any) -> Any:
+    def _ask(self, method: str, request: Request, *arguments: Any) -> Any:
         with self._turn():
             ends = time.monotonic() + self.address.timeout
             handle = self._handle(ends)
-            asked = _aside(lambda: self._answer(handle, ends, method, request, *given))
+            future = _aside(lambda: self._answer(handle, ends, method, request, *arguments))
             try:
-                return unpack_answer(asked.result(max(0.0, ends - time.monotonic()) + SPARE))
+                return unpack_answer(future.result(max(0.0, ends - time.monotonic()) + SPARE))
             except TimeoutError:
                 raise self._late() from None
 
-    def _answer(self, handle: Any, ends: float, method: str, request: Request, *given: Any) -> Any:
+    def _answer(self, handle: Any, ends: float, method: str, request: Request, *arguments: Any) -> Any:
         """What a replica answers; what goes wrong on the way to it as a Problem."""
         key = model_key(request.model, request.version)
         for _ in range(TRIES):
             response = None
             try:
-                response = handle.options(method_name=method, multiplexed_model_id=key).remote(request, *given)
+                response = handle.options(method_name=method, multiplexed_model_id=key).remote(request, *arguments)
                 return response.result(timeout_s=max(0.0, ends - time.monotonic()))
             except BackPressureError:
                 raise Problem(
@@ -122,13 +122,13 @@ class RayEngine:
     def _connection(self) -> Future[Any]:
         """Of the handle; another attempt where the last one failed."""
         with self._lock:
-            held = self._connected
-            if held is None or (held.done() and held.exception() is not None):
+            connection = self._connected
+            if connection is None or (connection.done() and connection.exception() is not None):
                 self._let_go.set()
                 let_go = self._let_go = threading.Event()
                 # what Ray starts on this machine ends with the very thread that started it
-                self._connected = held = _aside(lambda: connect(self.address), let_go.wait)
-            return held
+                self._connected = connection = _aside(lambda: connect(self.address), let_go.wait)
+            return connection
 
     def _handle(self, ends: float) -> Any:
         try:
@@ -140,8 +140,13 @@ class RayEngine:
         """Forget the connection of this handle, unless another has taken its place already; what to say."""
         _log(error)
         with self._lock:
-            held = self._connected
-            if held is not None and held.done() and held.exception() is None and held.result() is handle:
+            connection = self._connected
+            if (
+                connection is not None
+                and connection.done()
+                and connection.exception() is None
+                and connection.result() is handle
+            ):
                 self._connected = None
         return Problem("The connection to Ray was lost; try again in a minute")
 

@@ -144,25 +144,25 @@ def mean_steps(
 ) -> Iterator[dict[str, Tensor] | None]:
     """As `mean_outputs`, at the last step: the sums of single sentences are added up here, in their order."""
     sums: list[HeadSums] = []
-    for part in _answers(address, _sums, loaded, sentences, None):
-        sums.extend(part or ())
+    for shard_sums in _answers(address, _sums, loaded, sentences, None):
+        sums.extend(shard_sums or ())
         yield None
     yield mean_from_sums(sums)
 
 
 def grow_scores(
-    address: EngineAddress, work: Any, loaded: LoadedModel, sentences: Sequence[str], given: Any
+    address: EngineAddress, work: Any, loaded: LoadedModel, sentences: Sequence[str], argument: Any
 ) -> Iterator[HeadScores | None]:
     """The scores so far that `work`, which is `scan` or `head_costs`, finds; None for a second without any."""
     so_far = GrowingScores()
-    for part in _answers(address, work, loaded, sentences, given):
-        if part is not None:
-            so_far.add(part.places, part.names, dict(part.by_sentence))
-        yield None if part is None else so_far.so_far()
+    for shard_scores in _answers(address, work, loaded, sentences, argument):
+        if shard_scores is not None:
+            so_far.add(shard_scores.places, shard_scores.names, dict(shard_scores.by_sentence))
+        yield None if shard_scores is None else so_far.so_far()
 
 
 def _answers(
-    address: EngineAddress, work: Any, loaded: LoadedModel, sentences: Sequence[str], given: Any
+    address: EngineAddress, work: Any, loaded: LoadedModel, sentences: Sequence[str], argument: Any
 ) -> Iterator[Any]:
     """What each shard answers, in order; None after each second without one. Leaving it frees what still runs."""
     if not sentences:
@@ -171,23 +171,23 @@ def _answers(
     if address.host == "local":  # no processor there, so that a task and a replica never wait for each other for ever
         takes = {"num_cpus": 0, "resources": {SHARD: 1}}
     task = ray.remote(_shard).options(runtime_env=worker_environment(address), **takes)
-    shared, place = ray.put(given), loaded.entry.folder
+    shared, folder = ray.put(argument), loaded.entry.folder
     # a folder by its whole path, for a shard may begin in another one
-    model = loaded.entry.id if place is None else str(place.resolve())
+    model = loaded.entry.id if folder is None else str(folder.resolve())
     shards = [tuple(sentences[at : at + A_SHARD]) for at in range(0, len(sentences), A_SHARD)]
     tasks = [task.remote(work, model, loaded.version, shard, shared) for shard in shards]
     try:
-        for number, each in enumerate(tasks):
+        for number, pending in enumerate(tasks):
             ends = time.monotonic() + PATIENCE * address.timeout
-            while not ray.wait([each], timeout=LOOK)[0]:
+            while not ray.wait([pending], timeout=LOOK)[0]:
                 if time.monotonic() > ends:
                     raise Problem("No answer came within {seconds} seconds", seconds=PATIENCE * address.timeout)
                 yield None
-            yield unpack_answer(_of_task(each, number, len(tasks), address.timeout))
+            yield unpack_answer(_of_task(pending, number, len(tasks), address.timeout))
     finally:
-        for each in tasks:
+        for pending in tasks:
             with suppress(Exception):
-                ray.cancel(each, force=False)
+                ray.cancel(pending, force=False)
 
 
 def _of_task(task: Any, number: int, count: int, limit: float) -> Any:
@@ -206,16 +206,16 @@ def _of_task(task: Any, number: int, count: int, limit: float) -> Any:
         ) from None
 
 
-def _shard(work: Any, model: str, version: str, sentences: tuple[str, ...], given: Any) -> Any:
+def _shard(work: Any, model: str, version: str, sentences: tuple[str, ...], argument: Any) -> Any:
     """A task: what the work on some sentences finds in the end, or why it cannot be done."""
-    return to_send(lambda: list(work(_kept(model, version), list(sentences), given))[-1])
+    return to_send(lambda: list(work(_cached_model(model, version), list(sentences), argument))[-1])
 
 
-def _sums(loaded: LoadedModel, sentences: list[str], _given: Any) -> Iterator[list[HeadSums]]:
+def _sums(loaded: LoadedModel, sentences: list[str], _argument: Any) -> Iterator[list[HeadSums]]:
     yield list(output_sums(loaded, sentences))
 
 
 @lru_cache(maxsize=1)
-def _kept(model: str, version: str) -> LoadedModel:
+def _cached_model(model: str, version: str) -> LoadedModel:
     """Kept by the worker's process for its next task."""
     return load_same_model(model, version)

@@ -30,7 +30,7 @@ def test_the_shipped_measurements_are_whole_and_say_where_they_were_made():
     assert set(shipped) == {(d, training) for d in layer_timing.WIDTHS for training in (False, True)}
     for result in shipped.values():
         assert result.machine.cores >= 1
-        said = str(result.machine.words)
+        said = str(result.machine.description)
         assert f"torch {result.machine.torch}, threads: 1, float32, processor time" in said
         assert result.machine.processor in said
         assert {t.way for t in result.timings} == set(layer_timing.KINDS)

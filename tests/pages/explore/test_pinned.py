@@ -52,7 +52,7 @@ def test_a_pin_on_a_piece_holds_the_whole_word_and_one_on_a_part_of_two_sentence
     shown_head.store_pins(here, Pins((Pin("q", piece),)))
     words, joined = places(paired, units="words")
     assert labels_of(shown_head.current_pins(words), joined) == ["tokenizers"]
-    second, _ = places(paired, part="first to first")
+    second, _ = places(paired, sentences="first to first")
     assert shown_head.current_pins(second).tokens == (), "the word is not in this picture, and no other takes its place"
 
 

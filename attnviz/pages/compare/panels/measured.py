@@ -175,7 +175,7 @@ def _draw_table(result: layer_timing.Result, kinds: list[str]) -> None:
         _(
             "Measured on: {machine}. Batch 1, d = {d}, {heads} heads, kernel {k}; the fastest of several rounds. "
             "Exponents are fitted from the longest sequence down to an eighth of it: the broad bands."
-        ).format(machine=translate_markdown(result.machine.words), d=config.d, heads=config.heads, k=config.k)
+        ).format(machine=translate_markdown(result.machine.description), d=config.d, heads=config.heads, k=config.k)
     )
     st.caption(
         _(

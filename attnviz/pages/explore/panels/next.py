@@ -77,7 +77,7 @@ def _draw_probabilities(
             figures.bars,
             [choice.label for choice in likeliest],
             [choice.probability for choice in likeliest],
-            [choice.drawn for choice in likeliest],
+            [choice.sampling_probability for choice in likeliest],
             labels=(_("whole softmax"), _("after temperature and top-k")),
         ),
         name=f"next-token-{displayed.run.request.model}",
@@ -87,7 +87,7 @@ def _draw_probabilities(
         table={
             "token": [c.label for c in likeliest],
             "probability": [c.probability for c in likeliest],
-            "after temperature and top-k": [c.drawn for c in likeliest],
+            "after temperature and top-k": [c.sampling_probability for c in likeliest],
         },
     )
     text = (
@@ -99,7 +99,11 @@ def _draw_probabilities(
             "probability {share:.1%}."
         )
     )
-    st.caption(text.format(token=escape_markdown(best.label), temperature=temperature, k=top_k, share=best.drawn))
+    st.caption(
+        text.format(
+            token=escape_markdown(best.label), temperature=temperature, k=top_k, share=best.sampling_probability
+        )
+    )
 
 
 def _draw_append_buttons(displayed: DisplayedHead, slot: Slot, likeliest: list[TokenChoice]) -> None:
@@ -193,7 +197,7 @@ def _write_next_token(displayed: DisplayedHead, slot: Slot) -> None:
     loaded = model_cache.model_of_run(displayed.run)
     temperature, top_k = link_state.value(choices.TEMPERATURE), link_state.value(choices.TOP_K)
     possible = token_choices(loaded, slot, top_k, temperature, top_k)
-    chosen = _draw.choices(possible, [choice.drawn for choice in possible])[0]
+    chosen = _draw.choices(possible, [choice.sampling_probability for choice in possible])[0]
     limit = current_settings().token_limit
     if loaded.tokenizer is not None and chosen.token in loaded.tokenizer.all_special_ids:
         reason = Problem("The model ends its text here: it chose “{token}”.", token=chosen.label)

@@ -129,9 +129,9 @@ def run(config: Config) -> TileRun:
         cells[step.rows, step.cols] = step.cells[0, 0]
         # until a line meets another tile it keeps what it has
         if config.backward:
-            line_stats[:, row:, step.cols] = torch.stack(step.kept).norm(dim=-1)[:, 0]
+            line_stats[:, row:, step.cols] = torch.stack(step.running).norm(dim=-1)[:, 0]
         else:
-            line_stats[:, col:, step.rows] = torch.stack(step.kept[:2])[:, 0]
+            line_stats[:, col:, step.rows] = torch.stack(step.running[:2])[:, 0]
     cells[~allowed.numpy()] = np.nan
     other_block = min(block for block in BLOCKS[1:] if block != config.block_k)
     other_result = _compute_tiled(config, replace(config.tiling, block_q=other_block, block_k=other_block), inputs)

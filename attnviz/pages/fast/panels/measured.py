@@ -148,7 +148,7 @@ def _draw_conditions(result: measured.Result) -> None:
     st.caption(
         join_sentences(
             _("Measured on: {machine}; {day}.").format(
-                machine=translate_markdown(result.machine.words), day=result.day
+                machine=translate_markdown(result.machine.description), day=result.day
             ),
             _("Batch 1, {heads} heads of width {width}, no mask, the fastest of several rounds.").format(
                 heads=config.heads, width=config.d_head

@@ -75,16 +75,18 @@ def _formula(result: experiment.Result) -> str:
 
 def _verdict(run: ModelRun, result: experiment.Result) -> str:
     config = result.config
-    most = int(result.row_moved.argmax())
+    most = int(result.row_shifts.argmax())
     head_name = _("Trained: {model}, layer {layer}, head {head}.").format(
         model=escape_markdown(run.name), layer=config.layer, head=config.head
     )
-    if result.row_moved[most] < LEAST_MOVED:
+    if result.row_shifts[most] < LEAST_MOVED:
         return join_sentences(head_name, _("No row changes by as much as 0.05% of its weight."))
     verdict = join_sentences(
         head_name,
         _("{moved:.1%} of the head’s weight goes to other tokens, most in the row of “{token}”: {share:.1%}.").format(
-            moved=result.moved, token=escape_markdown(run.stacks[0].queries.labels[most]), share=result.row_moved[most]
+            moved=result.weight_shift,
+            token=escape_markdown(run.stacks[0].queries.labels[most]),
+            share=result.row_shifts[most],
         ),
     )
     before, after = result.previous
@@ -98,7 +100,7 @@ def _verdict(run: ModelRun, result: experiment.Result) -> str:
 
 
 def _draw_heatmaps(run: ModelRun, result: experiment.Result) -> None:
-    stack, most = run.stacks[0], int(result.row_moved.argmax())
+    stack, most = run.stacks[0], int(result.row_shifts.argmax())
     matrices = (("before", _("As trained"), result.before), ("after", _("Changed"), result.after))
     for column, (name, title, weights) in zip(st.columns(2, gap="medium"), matrices, strict=True):
         with column:
@@ -170,7 +172,7 @@ def _draw_next_token(run: ModelRun, result: experiment.Result) -> None:
             "Next token: {moved:.1%} of the probability moves; the likeliest was “{was}” ({before:.1%}) and is "
             "“{now}” ({after:.1%})."
         ).format(
-            moved=result.tokens_moved,
+            moved=result.probability_shift,
             was=escape_markdown(was.label),
             before=was.before,
             now=escape_markdown(now.label),

@@ -216,6 +216,6 @@ def _wiring_table(result: Result, compared: tuple[int, ...]) -> str:
         (_("V shape"), *(v.format(g=g) for g in compared)),
         (_("numbers in $W_K$ and $W_V$"), *(f"{point.parameters:,}" for point in points)),
         (_("K/V of this sentence, 16 bit"), *(units.decimal_and_binary(point.cache_bytes) for point in points)),
-        (_("change of the layer’s output"), *(f"{Rounded(point.moved):.0%}" for point in points)),
+        (_("change of the layer’s output"), *(f"{Rounded(point.output_change):.0%}" for point in points)),
     )
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)

@@ -175,7 +175,7 @@ def _cells(result: Result, heads: list[int], tokens: tuple[str, ...]) -> dict[st
 
 def _sweep(result: Result, encoder: bool) -> None:
     counts = [point.n_kv_heads for point in result.sweep]
-    change, cache = [point.moved for point in result.sweep], [point.cache_bytes for point in result.sweep]
+    change, cache = [point.output_change for point in result.sweep], [point.cache_bytes for point in result.sweep]
     show.figure(
         show.chart_of(
             figures.change_over_cache,
@@ -229,7 +229,7 @@ def _describe_savings(result: Result, encoder: bool) -> str:
         times=g // result.trained_kv_heads,
         kept=point.cache_bytes / result.trained.cache_bytes,
         bytes=units.decimal_and_binary(point.cache_bytes),
-        moved=point.moved,
+        moved=point.output_change,
     )
 
 
@@ -246,7 +246,7 @@ def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
             _(
                 "{model} predicts no next token. The attention output of its last layer changes by **{moved:.0%}** "
                 "of its length."
-            ).format(model=escape_markdown(run.name), moved=result.last_moved)
+            ).format(model=escape_markdown(run.name), moved=result.last_output_change)
         )
         return result
     best, now = result.guesses[0], max(result.guesses, key=lambda guess: guess.after)
