@@ -93,7 +93,7 @@ class LoadedModel:
 
     def __repr__(self) -> str:
         config = self.model.config.get_text_config()
-        layers, heads = (getattr(config, each, "?") for each in ("num_hidden_layers", "num_attention_heads"))
+        layers, heads = (getattr(config, field, "?") for field in ("num_hidden_layers", "num_attention_heads"))
         return f"<LoadedModel {self.name}: {type(self.model).__name__}, {layers} layers of {heads} heads>"
 
     @property
@@ -123,8 +123,8 @@ class LoadedModel:
         if self.tokenizer is None or not self.model.can_generate():
             raise Problem("{name} writes no text", name=self.name)
         read = self.tokenizer(text, return_tensors="pt").to(self.model.device)
-        given = {"input_ids": read["input_ids"], "attention_mask": read["attention_mask"]}
-        written = self.model.generate(**given, **{"max_new_tokens": NEW_TOKENS} | how)
+        prompt = {"input_ids": read["input_ids"], "attention_mask": read["attention_mask"]}
+        written = self.model.generate(**prompt, **{"max_new_tokens": NEW_TOKENS} | how)
         return str(self.tokenizer.decode(written[0], skip_special_tokens=True))
 
 

@@ -40,8 +40,8 @@ def first_line(error: BaseException) -> str:
     Of what the system refused, the system's own words, without the path that stands beside them.
     """
     number = re.search(r"\(os error (\d+)\)", str(error))  # as libraries written in Rust tell it
-    told = os.strerror(int(number[1])) if number else getattr(error, "strerror", None) or str(error).strip()
-    return (told or type(error).__name__).splitlines()[0][:200]
+    description = os.strerror(int(number[1])) if number else getattr(error, "strerror", None) or str(error).strip()
+    return (description or type(error).__name__).splitlines()[0][:200]
 
 
 def write_whole(file: Path, contents: bytes, mode: int = 0o666) -> None:

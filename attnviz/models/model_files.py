@@ -40,10 +40,10 @@ _NAMES_CODE: Final = re.compile(r"^_?(?:attn|experts)_implementation(?:_internal
 def read_json(file: Path) -> dict[str, Any] | None:
     """The object in a JSON file; None where the file cannot be read or holds something else."""
     try:
-        held = json.loads(file.read_text("utf-8"))
+        value = json.loads(file.read_text("utf-8"))
     except DAMAGED:
         return None
-    return held if isinstance(held, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def find_excess(config: Mapping[str, Any], most: int) -> tuple[str, int] | None:
@@ -53,7 +53,7 @@ def find_excess(config: Mapping[str, Any], most: int) -> tuple[str, int] | None:
             continue
         count = 0  # where it is no count
         if isinstance(value, list | tuple):
-            counts = [each for each in value if isinstance(each, int)]
+            counts = [count_of_stage for count_of_stage in value if isinstance(count_of_stage, int)]
             count = sum(counts) if _BY_STAGE.search(name) else max([len(value), *counts])
         elif isinstance(value, int) and not isinstance(value, bool):
             count = value
@@ -65,8 +65,8 @@ def find_excess(config: Mapping[str, Any], most: int) -> tuple[str, int] | None:
 def hub_kernel(config: Mapping[str, Any]) -> str | None:
     """The first kernel of the hub that the config names: transformers would download and run it."""
     values = (value for _path, name, value in _fields(config) if _NAMES_CODE.search(name))
-    named = (str(each) for value in values for each in (value.values() if isinstance(value, Mapping) else [value]))
-    return next((each for each in named if "/" in each), None)
+    named = (str(kernel) for value in values for kernel in (value.values() if isinstance(value, Mapping) else [value]))
+    return next((kernel for kernel in named if "/" in kernel), None)
 
 
 def check_layers(config: Mapping[str, Any], entry: ModelEntry) -> None:
@@ -117,7 +117,9 @@ class StoredWeights:
     def first_dtype(self) -> str | None:
         """The type of the first floating point tensor, as torch names it."""
         names = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
-        return next((names[kind] for each in self.slices.values() if (kind := each.get_dtype()) in names), None)
+        return next(
+            (names[kind] for tensor_slice in self.slices.values() if (kind := tensor_slice.get_dtype()) in names), None
+        )
 
 
 def weight_files(folder: Path) -> tuple[Path, ...]:
@@ -149,7 +151,9 @@ def open_weights(files: tuple[Path, ...], entry: ModelEntry, mapped: bool) -> It
             notice = Message(
                 "The prefix {prefix} was taken off the names of the weights", {"prefix": MessageList(taken_off)}
             )
-            yield StoredWeights({plain[name]: each for name, each in slices.items()}, (notice,) if taken_off else ())
+            yield StoredWeights(
+                {plain[name]: tensor_slice for name, tensor_slice in slices.items()}, (notice,) if taken_off else ()
+            )
     except FAILED as error:  # cut short while it is read, or on a disk that fails
         raise Problem("{name} cannot be opened: {reason}", name=entry.name, reason=first_line(error)) from error
 
@@ -158,8 +162,8 @@ def strip_prefixes(names: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Each name as the model itself has it, and which prefixes that compiling and DDP put there were taken off."""
     plain = {name: re.sub(rf"(^|(?<=\.)){re.escape(_COMPILED)}", "", name) for name in names}
     taken_off = [_COMPILED] if any(name != short for name, short in plain.items()) else []
-    while names and all(each.startswith(_PARALLEL) for each in plain.values()):
-        plain = {name: each.removeprefix(_PARALLEL) for name, each in plain.items()}
+    while names and all(short.startswith(_PARALLEL) for short in plain.values()):
+        plain = {name: short.removeprefix(_PARALLEL) for name, short in plain.items()}
         taken_off.append(_PARALLEL)
     return plain, tuple(dict.fromkeys(taken_off))
 

@@ -143,15 +143,15 @@ def current_settings() -> Settings:
     models = os.environ.get("ATTNVIZ_MODELS", "catalogue" if hosted else "all")
     return Settings(
         hosted=hosted,
-        models=models if models in ("all", "catalogue") else _listed(models),
-        token_limit=_whole("ATTNVIZ_TOKEN_LIMIT", 256 if hosted else 1024),
+        models=models if models in ("all", "catalogue") else _split_list(models),
+        token_limit=_positive_integer("ATTNVIZ_TOKEN_LIMIT", 256 if hosted else 1024),
         cache=cache_folder(),
         device=os.environ.get("ATTNVIZ_DEVICE") or None,
         dtype=_one_of("ATTNVIZ_DTYPE", dtype, DTYPES) if (dtype := os.environ.get("ATTNVIZ_DTYPE")) else None,
         hub=_flag("ATTNVIZ_HUB", not hosted) and not _flag("HF_HUB_OFFLINE", False),
-        memory_bytes=_whole("ATTNVIZ_MEMORY_GB", 0) * 10**9 or None,
-        runs_bytes=_whole("ATTNVIZ_RUNS_MB", RUNS_MB) * 10**6,
-        process_bytes=_whole("ATTNVIZ_PROCESS_MB", 0) * 10**6 or None,
+        memory_bytes=_positive_integer("ATTNVIZ_MEMORY_GB", 0) * 10**9 or None,
+        runs_bytes=_positive_integer("ATTNVIZ_RUNS_MB", RUNS_MB) * 10**6,
+        process_bytes=_positive_integer("ATTNVIZ_PROCESS_MB", 0) * 10**6 or None,
         readings=Path(named).expanduser() if (named := os.environ.get("ATTNVIZ_READINGS")) else None,
         engine=engine_address(os.environ.get("ATTNVIZ_ENGINE", "")),
         embed=_origins(os.environ.get("ATTNVIZ_EMBED", ""), hosted),
@@ -164,11 +164,11 @@ def cache_folder() -> Path:
     """ATTNVIZ_CACHE, or the folder `attnviz` in this system's cache location."""
     if chosen := os.environ.get("ATTNVIZ_CACHE"):
         return Path(chosen).expanduser()
-    variable, usual, own = _CACHES.get(sys.platform, ("XDG_CACHE_HOME", ".cache", "attnviz"))
+    variable, default_base, folder_name = _CACHES.get(sys.platform, ("XDG_CACHE_HOME", ".cache", "attnviz"))
     named, home = os.environ.get(variable), os.path.expanduser("~")
     if not named and home == "~":
         raise Problem("This account has no home folder: name a folder for the cache with ATTNVIZ_CACHE")
-    return Path(named or f"{home}/{usual}") / own
+    return Path(named or f"{home}/{default_base}") / folder_name
 
 
 def _flag(name: str, default: bool) -> bool:
@@ -180,7 +180,7 @@ def _flag(name: str, default: bool) -> bool:
     return value.lower() in _YES
 
 
-def _whole(name: str, default: int) -> int:
+def _positive_integer(name: str, default: int) -> int:
     value = os.environ.get(name)
     if not value:
         return default
@@ -195,7 +195,7 @@ def _origins(value: str, hosted: bool) -> str | tuple[str, ...]:
         return value
     if value == "this-machine" and not hosted:
         return THIS_MACHINE
-    origins = _listed(value)
+    origins = _split_list(value)
     for origin in origins:
         if not re.fullmatch(r"https?://(\*\.)?[\w.-]+(:\d+)?", origin, re.ASCII):
             raise Problem(
@@ -211,8 +211,8 @@ def _web_address(name: str) -> str | None:
     return value or None
 
 
-def _listed(value: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in value.split(",") if part.strip())
+def _split_list(value: str) -> tuple[str, ...]:
+    return tuple(entry.strip() for entry in value.split(",") if entry.strip())
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
@@ -238,21 +238,21 @@ def engine_address(value: str) -> EngineAddress | None:
         raise unknown from None
     if not fits or parts.path or parts.fragment or parts.username is not None:
         raise unknown
-    fields = dict(_engine_field(value, name, given) for name, given in parse_qsl(parts.query, keep_blank_values=True))
+    fields = dict(_engine_field(value, name, option) for name, option in parse_qsl(parts.query, keep_blank_values=True))
     return EngineAddress(parts.netloc, **fields)  # type: ignore[arg-type]
 
 
-def _engine_field(value: str, name: str, given: str) -> tuple[str, object]:
+def _engine_field(value: str, name: str, option: str) -> tuple[str, object]:
     try:
         if name == "replicas":
-            least, _, most = given.partition("-")
+            least, _, most = option.partition("-")
             pair = _small_number(least), _small_number(most or least)
             if pair[0] <= pair[1]:
                 return name, pair
         elif name in ("queue", "timeout", "cpus", "threads"):
-            return name, _small_number(given)
-        elif name == "gpus" and 0 <= float(given) <= MOST:
-            return name, float(given)
+            return name, _small_number(option)
+        elif name == "gpus" and 0 <= float(option) <= MOST:
+            return name, float(option)
     except ValueError:
         pass
     raise Problem(
@@ -260,11 +260,11 @@ def _engine_field(value: str, name: str, given: str) -> tuple[str, object]:
         "cpus=2, threads=1 and gpus=0.5",
         value=value,
         name=name,
-        told=given,
+        told=option,
     )
 
 
-def _small_number(given: str) -> int:
-    if not (given.isascii() and given.isdecimal() and len(given) < 8 and 0 < int(given) <= MOST):
-        raise ValueError(given)
-    return int(given)
+def _small_number(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 8 and 0 < int(text) <= MOST):
+        raise ValueError(text)
+    return int(text)

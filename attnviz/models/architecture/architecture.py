@@ -36,24 +36,35 @@ class Architecture:
     max_context: int | None = None
     config: "PretrainedConfig | None" = field(default=None, compare=False, repr=False)
     measured: bool = False
-    heard: int | None = None  #: positions its encoder always reads, however little is said (Whisper)
+    fixed_encoder_tokens: int | None = None  #: positions its encoder always reads, however little is said (Whisper)
     unread: tuple[str, ...] = ()  #: config fields that sound like attention and that no rule reads
 
     @classmethod
     def from_config(cls, config: "PretrainedConfig | dict[str, Any]", name: str | None = None) -> "Architecture":
         """From any transformers config, or the contents of a config.json."""
-        whole = config_from_dict(config) if isinstance(config, dict) else config
-        text = whole if whole.is_encoder_decoder else text_config(whole)
-        family = FAMILIES.get(text.model_type)
-        unread = unread_fields(config if isinstance(config, dict) else whole.to_dict(), whole)
+        full_config = config_from_dict(config) if isinstance(config, dict) else config
+        text_part = full_config if full_config.is_encoder_decoder else text_config(full_config)
+        family = FAMILIES.get(text_part.model_type)
+        unread = unread_fields(config if isinstance(config, dict) else full_config.to_dict(), full_config)
         try:
-            layers = config_to_layers.read(text, family) if family else config_to_layers.layers_from_measurement(text)
+            layers = (
+                config_to_layers.read(text_part, family)
+                if family
+                else config_to_layers.layers_from_measurement(text_part)
+            )
         except config_to_layers.UnknownLayer:
-            family, layers, unread = None, config_to_layers.layers_from_measurement(text), (*unread, "layer_types")
+            family, layers, unread = None, config_to_layers.layers_from_measurement(text_part), (*unread, "layer_types")
         # speech is padded or cut to 30 seconds before Whisper's encoder reads it
-        heard = text.max_source_positions if text.model_type == "whisper" else None
+        fixed_encoder_tokens = text_part.max_source_positions if text_part.model_type == "whisper" else None
         return cls(
-            name or text.model_type, text.model_type, layers, max_context(text), text, family is None, heard, unread
+            name or text_part.model_type,
+            text_part.model_type,
+            layers,
+            max_context(text_part),
+            text_part,
+            family is None,
+            fixed_encoder_tokens,
+            unread,
         )
 
     @classmethod
@@ -61,8 +72,8 @@ class Architecture:
     def preset(cls, name: str) -> "Architecture":
         """The architecture of a published model, by its preset name."""
         preset = find_preset(name)
-        whole = cls.from_config({"model_type": preset.model_type, **preset.config}, preset.id)
-        return replace(whole, max_context=preset.max_context or whole.max_context, unread=())
+        architecture = cls.from_config({"model_type": preset.model_type, **preset.config}, preset.id)
+        return replace(architecture, max_context=preset.max_context or architecture.max_context, unread=())
 
     @property
     def decodes(self) -> bool:
@@ -80,7 +91,7 @@ class Architecture:
 
     def encoder_tokens(self, tokens: int) -> int:
         """Tokens its encoder reads for a text of `tokens`: as many, or what it always reads; 0 without an encoder."""
-        return (self.heard or tokens) if any(layer.role == "cross" for layer in self.layers) else 0
+        return (self.fixed_encoder_tokens or tokens) if any(layer.role == "cross" for layer in self.layers) else 0
 
     def parameters(self) -> Parameters:
         """Attention parameters of the whole model, by kind."""
@@ -106,7 +117,8 @@ class Architecture:
         """
         lengths = _lengths(tokens, batch, encoder_tokens)
         return batch * sum(
-            n * layer.cache_bytes(lengths[layer.role], dtype, convention, group, paged) for layer, n in self._alike
+            n * layer.cache_bytes(lengths[layer.role], dtype, convention, group, paged)
+            for layer, n in self._layer_counts
         )
 
     def bytes_by_layer(
@@ -127,12 +139,12 @@ class Architecture:
 
         `causal` skips what a decoder's mask hides; encoders and cross-attention look everywhere.
         """
-        read = tokens if encoder_tokens is None else encoder_tokens
-        encoded = read if self.decodes else tokens
+        encoder_length = tokens if encoder_tokens is None else encoder_tokens
+        encoded = encoder_length if self.decodes else tokens
         total = Flops(0, 0, 0)
-        for layer, n in self._alike:
+        for layer, n in self._layer_counts:
             if layer.role == "cross":
-                work = layer.cross_flops(tokens, read, prepare=True)
+                work = layer.cross_flops(tokens, encoder_length, prepare=True)
             elif layer.stack == "encoder":
                 work = layer.flops(encoded, encoded, machine="expanded")
             else:
@@ -145,18 +157,18 @@ class Architecture:
 
         Cross-attention looks at `encoder_tokens` (as many unless said), whose keys and values are kept.
         """
-        heard = context if encoder_tokens is None else encoder_tokens
+        visible_encoder_tokens = context if encoder_tokens is None else encoder_tokens
         steps = (
-            layer.cross_flops(1, heard) * n
+            layer.cross_flops(1, visible_encoder_tokens) * n
             if layer.role == "cross"
             else layer.flops(1, context, causal=True, machine="absorbed") * n
-            for layer, n in self._alike
+            for layer, n in self._layer_counts
             if layer.stack == "decoder"
         )
         return sum(steps, Flops(0, 0, 0))
 
     @cached_property
-    def _alike(self) -> tuple[tuple[LayerSpec, int], ...]:
+    def _layer_counts(self) -> tuple[tuple[LayerSpec, int], ...]:
         """The distinct layers, ignoring their index, each with how often it occurs."""
         return tuple(Counter(replace(layer, index=0) for layer in self.layers).items())
 

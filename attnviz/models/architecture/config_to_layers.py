@@ -109,8 +109,8 @@ def _kinds(config: Any, n: int) -> list[tuple[LayerKind, int | None]]:
         kind = _KINDS.get(name)
         if kind is None:
             raise UnknownLayer("layer type {name} is not supported", name=repr(name))
-        given = (getattr(config, field, None) for field in windows.get(kind, ()))
-        kinds.append((kind, next((int(w) for w in given if w), None)))
+        lengths = (getattr(config, field, None) for field in windows.get(kind, ()))
+        kinds.append((kind, next((int(w) for w in lengths if w), None)))
     return kinds
 
 
@@ -119,9 +119,9 @@ def _decoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     count = _count(config, family, layout)
     slides = getattr(config, "attention_layers", None) is None  # GPT-Neo's local layers still cache every token
     repeats = getattr(config, "new_decoder_architecture", False)  # Falcon 40B caches keys once per query head
-    held = None if family.cache and not repeats else 2 * layout.n_heads * layout.qk_width * family.cache
+    transformers_cached = None if family.cache and not repeats else 2 * layout.n_heads * layout.qk_width * family.cache
     for i, (kind, window) in enumerate(_kinds(config, size_from_config(config, "num_hidden_layers"))):
-        yield _layer(i, kind, layout, count, window=window, slides=slides, held=held)
+        yield _layer(i, kind, layout, count, window=window, slides=slides, transformers_cached=transformers_cached)
         if config.model_type == "gpt2" and config.add_cross_attention:
             yield _layer(i, "full", layout, count, role="cross")
 
@@ -158,14 +158,16 @@ def _hybrid(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     """Layers of families in which layers differ in more than their window."""
     n = size_from_config(config, "num_hidden_layers")
     sharing = getattr(config, "kv_sharing_modes", None) or [None] * n
-    each = getattr(config, "per_layer_config", None) or [config] * n
-    for i, ((kind, window), mode, own) in enumerate(zip(_kinds(config, n), sharing, each, strict=True)):
+    layer_configs = getattr(config, "per_layer_config", None) or [config] * n
+    for i, ((kind, window), mode, layer_config) in enumerate(
+        zip(_kinds(config, n), sharing, layer_configs, strict=True)
+    ):
         fixed, fixed_float32 = recurrent_state_size(config) if kind in ("linear", "hybrid") else (0, 0)
         state: dict[str, Any] = {"fixed": fixed, "fixed_float32": fixed_float32}
         if kind == "linear":
             yield LayerSpec(i, "decoder", "self", kind, size_from_config(config, "hidden_size"), **state)
             continue
-        layout = _layout(own, family)
+        layout = _layout(layer_config, family)
         count = _count(config, family, layout, own_kv=mode != "reuse")
         if mode == "reuse":
             yield _layer(i, "shared", layout, count, cached=0, window=window)

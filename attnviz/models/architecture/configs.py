@@ -30,11 +30,11 @@ _A_SIZE = re.compile(
 )
 
 
-def config_from_dict(given: dict[str, Any]) -> PretrainedConfig:
+def config_from_dict(raw: dict[str, Any]) -> PretrainedConfig:
     """The transformers config that a config.json describes."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConfig  # here: it takes a second
 
-    fields = dict(given)
+    fields = dict(raw)
     model_type = fields.pop("model_type", None)
     if not isinstance(model_type, str):
         raise Problem('the config has no "model_type", the field that names its family')
@@ -60,12 +60,12 @@ def config_from_dict(given: dict[str, Any]) -> PretrainedConfig:
 def config_from_text(text: str) -> PretrainedConfig:
     """The transformers config in a pasted config.json."""
     try:
-        given = json.loads(text)
+        raw = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Problem("this is not JSON: {reason}", reason=_first_line(error)) from error
-    if not isinstance(given, dict):
+    if not isinstance(raw, dict):
         raise Problem("a config.json is one object in braces")
-    return config_from_dict(given)
+    return config_from_dict(raw)
 
 
 def max_context(config: Any) -> int | None:
@@ -89,13 +89,13 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[-1].strip()
 
 
-def unread_fields(given: dict[str, Any], config: Any) -> tuple[str, ...]:
+def unread_fields(raw: dict[str, Any], config: Any) -> tuple[str, ...]:
     """Fields whose names suggest attention and that the family's config class does not have."""
     kind: Any = type(config)
     known = _fields(kind) | set(config.attribute_map)
     return tuple(
         key
-        for key, value in given.items()
+        for key, value in raw.items()
         if key not in known
         and value not in (None, False)
         and _ABOUT_ATTENTION.search(key)
@@ -137,30 +137,30 @@ class FamilyRules:
     sub_norm: bool = False  #: whether there is a norm over the model width before W_O
 
 
-def _each(names: str, family: FamilyRules) -> dict[str, FamilyRules]:
+def _share_rules(names: str, family: FamilyRules) -> dict[str, FamilyRules]:
     """The same rules for several model types; `names` separates them by spaces."""
     return dict.fromkeys(names.split(), family)
 
 
 FAMILIES: dict[str, FamilyRules] = {
     # decoders
-    **_each(
+    **_share_rules(
         "llama arcee gemma gemma2 granite granitemoe granitemoeshared olmo smollm3 internlm3 phimoe "
         "nemotron cohere2 aria_text iquestcoder hyperclovax cohere2_moe",
         FamilyRules(),
     ),
-    **_each(
+    **_share_rules(
         "mistral mixtral phi3 gptj codegen mpt ministral3 cwm",
         FamilyRules(qkv_bias=False, out_bias=False),
     ),
-    **_each("qwen3 qwen3_moe apertus gemma3_text hunyuan_v1_dense hy_v3", FamilyRules(qk_norm="head")),
-    **_each("qwen3_vl_text qwen3_vl_moe_text", FamilyRules(qk_norm="head")),
-    **_each("qwen2 qwen2_vl_text qwen2_5_vl_text", FamilyRules(qkv_bias=True, out_bias=False)),
-    **_each("olmo2 olmo3 olmoe flex_olmo", FamilyRules(qk_norm="full")),
-    **_each("glm glm4 helium", FamilyRules(out_bias=False)),
-    **_each("bloom xglm biogpt ctrl", FamilyRules(qkv_bias=True, out_bias=True, shares_heads=False)),
-    **_each("starcoder2 ernie4_5 ernie4_5_moe", FamilyRules(qkv_bias="use_bias", out_bias="use_bias")),
-    **_each("granite_swa granitemoe_swa", FamilyRules(sinks=True)),
+    **_share_rules("qwen3 qwen3_moe apertus gemma3_text hunyuan_v1_dense hy_v3", FamilyRules(qk_norm="head")),
+    **_share_rules("qwen3_vl_text qwen3_vl_moe_text", FamilyRules(qk_norm="head")),
+    **_share_rules("qwen2 qwen2_vl_text qwen2_5_vl_text", FamilyRules(qkv_bias=True, out_bias=False)),
+    **_share_rules("olmo2 olmo3 olmoe flex_olmo", FamilyRules(qk_norm="full")),
+    **_share_rules("glm glm4 helium", FamilyRules(out_bias=False)),
+    **_share_rules("bloom xglm biogpt ctrl", FamilyRules(qkv_bias=True, out_bias=True, shares_heads=False)),
+    **_share_rules("starcoder2 ernie4_5 ernie4_5_moe", FamilyRules(qkv_bias="use_bias", out_bias="use_bias")),
+    **_share_rules("granite_swa granitemoe_swa", FamilyRules(sinks=True)),
     "bitnet": FamilyRules(sub_norm=True),
     "cohere": FamilyRules(qk_norm="full", qk_norm_flag="use_qk_norm"),
     "diffllama": FamilyRules(extra_per_width=4),
@@ -192,16 +192,16 @@ FAMILIES: dict[str, FamilyRules] = {
     "lfm2": FamilyRules(shape="hybrid", qkv_bias=False, out_bias=False, qk_norm="head"),
     "falcon_h1": FamilyRules(shape="hybrid"),
     # latent attention
-    **_each("deepseek_v2 deepseek_v3 axk1 glm4_moe_lite minicpm3 youtu", FamilyRules(shape="latent")),
+    **_share_rules("deepseek_v2 deepseek_v3 axk1 glm4_moe_lite minicpm3 youtu", FamilyRules(shape="latent")),
     # encoders
-    **_each(
+    **_share_rules(
         "bert roberta camembert xlm-roberta xlm-roberta-xl electra ernie data2vec-text layoutlm "
         "megatron-bert mpnet distilbert albert roberta-prelayernorm rembert ibert tapas deberta-v2 gte "
         "jina_embeddings_v3 esm mra clip_text_model clip_vision_model vit_mae "
         "bert-generation",
         FamilyRules(shape="encoder", qkv_bias=True, out_bias=True, shares_heads=False),
     ),
-    **_each(
+    **_share_rules(
         "vit deit vit_msn dinov2 dinov2_with_registers ijepa",
         FamilyRules(shape="encoder", qkv_bias="qkv_bias", out_bias=True, shares_heads=False),
     ),
@@ -209,12 +209,12 @@ FAMILIES: dict[str, FamilyRules] = {
     "eurobert": FamilyRules(shape="encoder"),
     "nomic_bert": FamilyRules(shape="encoder", qkv_bias=False, out_bias=False),
     # encoder-decoders
-    **_each(
+    **_share_rules(
         "bart mbart pegasus marian blenderbot blenderbot-small plbart m2m_100 mvp nllb-moe",
         FamilyRules(shape="encoder-decoder", qkv_bias=True, out_bias=True, shares_heads=False),
     ),
     "whisper": FamilyRules(shape="encoder-decoder", qkv_bias=True, out_bias=True, key_bias=False, shares_heads=False),
-    **_each(
+    **_share_rules(
         "t5 mt5 umt5 switch_transformers",
         FamilyRules(shape="t5", qkv_bias=False, out_bias=False, shares_heads=False),
     ),

@@ -70,7 +70,7 @@ def size_deployment(arch: Architecture, counts: ParameterCounts, how: Deployment
             tokens, batch, how.cache_dtype, how.convention, how.encoder_tokens, how.group, Paged(hybrid=how.hybrid)
         )
 
-    each = cache(how.context)
+    bytes_per_sequence = cache(how.context)
     experts, chosen = (0, 0) if arch.config is None else count_experts(arch.config)
     missed = 1 - chosen / experts if experts else 0.0  # the share that one token does not go through, at random
     unread = (counts.read - counts.active) * missed ** (how.batch - 1)  # `active` leaves out what one token misses
@@ -79,15 +79,15 @@ def size_deployment(arch: Architecture, counts: ParameterCounts, how: Deployment
         parameters=counts.active,
         weight_bytes=stored_bytes(counts.read - round(unread), how.weight_dtype, how.group),
         attention_flops=_attention(arch, how.context, how.encoder_tokens),
-        cache_bytes=each,
+        cache_bytes=bytes_per_sequence,
         batch=how.batch,
     )
     return Size(
         weights,
-        each * how.batch,
-        each * how.batch <= room,
+        bytes_per_sequence * how.batch,
+        bytes_per_sequence * how.batch <= room,
         _largest(lambda tokens: cache(tokens, how.batch) <= room),
-        FARTHEST if room >= 0 and each == 0 else max(0, room // max(each, 1)),
+        FARTHEST if room >= 0 and bytes_per_sequence == 0 else max(0, room // max(bytes_per_sequence, 1)),
         step,
         bandwidth_limit(arch, counts.active, machine, cache, how.encoder_tokens),
         (experts * (1 - missed**how.batch), experts),
@@ -148,8 +148,11 @@ def whole_pass(arch: Architecture, tokens: int, batch: int = 1) -> dict[str, Pas
     if cuts_patches or shares_weights:
         return {}
     head, attention = model.get_output_embeddings(), arch.prefill_flops(tokens)  # type: ignore[operator]
-    kept = [count_activations(layer.layout, tokens, batch) for layer in arch.layers]
-    squares, outputs = sum(layer.scores + layer.weights for layer in kept), sum(layer.output for layer in kept)
+    activations = [count_activations(layer.layout, tokens, batch) for layer in arch.layers]
+    squares, outputs = (
+        sum(layer.scores + layer.weights for layer in activations),
+        sum(layer.output for layer in activations),
+    )
     projected = rows * sum(map(_outputs, attentions))
     mlp = list(_matrices(model, head))
     logits = 0 if head is None else head.weight.shape[0]
@@ -172,8 +175,8 @@ def _matrices(model: nn.Module, head: nn.Module | None) -> Iterator[tuple[int, i
             continue
         for name, p in module.named_parameters(recurse=False):
             if path.endswith("experts") and p.dim() == 3:
-                each = p.numel() // experts
-                yield chosen * each, chosen * (width if "down" in name else each // width)
+                entries_per_expert = p.numel() // experts
+                yield chosen * entries_per_expert, chosen * (width if "down" in name else entries_per_expert // width)
             elif p.dim() == 2 and id(p) not in inside and not path.endswith("experts"):
                 yield p.numel(), _width(module, p)
 

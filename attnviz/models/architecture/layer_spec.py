@@ -53,7 +53,8 @@ class LayerSpec:
     compressed: Compressed | None = None  #: what is cached in place of keys and values
     slides: bool = True  #: False where transformers caches every token although the layer only sees a window
 
-    held: int | None = None  #: numbers that each token adds to transformers' cache, when it differs from `cached`
+    #: numbers that each token adds to transformers' cache, when it differs from `cached`
+    transformers_cached: int | None = None
 
     @property
     def layout(self) -> HeadLayout:
@@ -79,8 +80,12 @@ class LayerSpec:
             raise Problem(
                 "convention={convention} is not one of {known}", convention=convention, known=MessageList(CONVENTIONS)
             )
-        each = self.held if convention == "transformers" and self.held is not None else self.cached
-        growing = stored_bytes(self.tokens_kept(tokens, convention, paged) * each, dtype, group)
+        numbers_per_token = (
+            self.transformers_cached
+            if convention == "transformers" and self.transformers_cached is not None
+            else self.cached
+        )
+        growing = stored_bytes(self.tokens_kept(tokens, convention, paged) * numbers_per_token, dtype, group)
         plain = dtype if dtype in ("float32", "float16", "bfloat16") else "bfloat16"
         return growing + stored_bytes(self.fixed, plain) + 4 * self.fixed_float32
 
@@ -97,10 +102,12 @@ class LayerSpec:
         """FLOPs of cross-attention for `new_tokens`; to `prepare` projects the encoder's keys and values too, once."""
         if self.n_heads == 0:
             return Flops(0, 0, 0)
-        own = count_flops(
+        query_flops = count_flops(
             self.layout, new_tokens, new_tokens * encoder_tokens, self.parameters.w_q + self.parameters.w_o
         )
-        return own + Flops(2 * encoder_tokens * (self.parameters.w_k + self.parameters.w_v) if prepare else 0, 0, 0)
+        return query_flops + Flops(
+            2 * encoder_tokens * (self.parameters.w_k + self.parameters.w_v) if prepare else 0, 0, 0
+        )
 
 
 def recurrent_state_size(config: Any) -> tuple[int, int]:

@@ -168,14 +168,18 @@ def _cache_of(output: Any) -> list[MeasuredCache]:
     if cache is None:
         return []
     cross = getattr(cache, "cross_attention_cache", None)
-    parts = {"self": cache} if cross is None else {"self": cache.self_attention_cache, "cross": cross}
-    return [_measured(role, i, layer) for role, part in parts.items() for i, layer in enumerate(part.layers)]
+    caches = {"self": cache} if cross is None else {"self": cache.self_attention_cache, "cross": cross}
+    return [
+        _measure_layer_cache(role, i, layer)
+        for role, layer_cache in caches.items()
+        for i, layer in enumerate(layer_cache.layers)
+    ]
 
 
-def _measured(role: str, index: int, layer: Any) -> MeasuredCache:
+def _measure_layer_cache(role: str, index: int, layer: Any) -> MeasuredCache:
     """The tensors that a cache layer stores for later steps; a field may hold several by number."""
     public = {name: value for name, value in vars(layer).items() if not name.startswith("_")}
-    held = {
+    tensors = {
         f"{name}{i}": tensor
         for name, value in public.items()
         for i, tensor in (value.items() if isinstance(value, dict) else [("", value)])
@@ -185,10 +189,10 @@ def _measured(role: str, index: int, layer: Any) -> MeasuredCache:
         role,
         index,
         type(layer).__name__,
-        sum(t.numel() * t.element_size() for t in held.values()),
-        sum(t.untyped_storage().nbytes() for t in held.values()),
-        sum(t.numel() for t in held.values()),
-        tuple(f"{name} {tuple(t.shape)}" for name, t in held.items()),
+        sum(t.numel() * t.element_size() for t in tensors.values()),
+        sum(t.untyped_storage().nbytes() for t in tensors.values()),
+        sum(t.numel() for t in tensors.values()),
+        tuple(f"{name} {tuple(t.shape)}" for name, t in tensors.items()),
         getattr(layer, "sliding_window", None),
     )
 
@@ -251,11 +255,11 @@ def _idle(model: Any) -> Iterator[nn.Parameter]:
     head = model.get_output_embeddings()
     if head is None and getattr(model.config, "tie_word_embeddings", False):
         head = model.get_input_embeddings()  # built without its head, which would be this very table
-    kept = {id(p) for p in head.parameters()} if head is not None else set()
-    parts = [module for module in model.modules() if isinstance(module, nn.Embedding)]
+    head_ids = {id(p) for p in head.parameters()} if head is not None else set()
+    idle_modules = [module for module in model.modules() if isinstance(module, nn.Embedding)]
     if model.config.is_encoder_decoder:
-        parts.append(model.get_encoder())
-    yield from (p for part in parts for p in part.parameters() if id(p) not in kept)
+        idle_modules.append(model.get_encoder())
+    yield from (p for module in idle_modules for p in module.parameters() if id(p) not in head_ids)
 
 
 def count_experts(config: Any) -> tuple[int, int]:

@@ -20,13 +20,13 @@ class Claim:
     """One published number and the computed number to compare it with."""
 
     id: str
-    said: Message  #: the published statement
+    statement: Message  #: the published statement
     source: str
-    printed: float
+    published: float
     unit: str  #: "GiB", "KiB", "kB", "GB", "x", "%", "elements"
-    found: float  #: the computed number, in the same unit
+    computed: float  #: the computed number, in the same unit
     verdict: Verdict
-    why: Message
+    reason: Message
 
 
 def published_claims() -> tuple[Claim, ...]:

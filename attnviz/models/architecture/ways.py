@@ -24,12 +24,12 @@ def sharing_schemes(arch: Architecture) -> dict[str, Architecture]:
     heads = [layer for layer in arch.layers if has_heads(layer)]
     if not heads:
         return {arch.name: arch}
-    most, own = heads[0].n_heads, heads[0].compressed
-    trained = None if own else heads[0].n_kv_heads
-    by_name = {f"{arch.name} ({own.name if own else _short(most, heads[0].n_kv_heads)})": arch}
+    most, latent = heads[0].n_heads, heads[0].compressed
+    trained = None if latent else heads[0].n_kv_heads
+    by_name = {f"{arch.name} ({latent.name if latent else _short(most, heads[0].n_kv_heads)})": arch}
     for g in sorted({most, 8, 1} & set(kv_head_divisors(heads)) - {trained}, reverse=True):
         by_name[_short(most, g)] = with_kv_heads(arch, g)
-    if not own and all(layer.stack == "decoder" for layer in heads):
+    if not latent and all(layer.stack == "decoder" for layer in heads):
         by_name |= {name: with_compressed_cache(arch, make) for name, make in SMALLER.items()}
     return by_name
 
@@ -78,7 +78,7 @@ def _reshared(layer: LayerSpec, n_kv_heads: int) -> LayerSpec:
         count = plain
     cached = n_kv_heads * (d_head + d_value) if layer.stack == "decoder" else 0
     return replace(
-        layer, n_kv_heads=n_kv_heads, parameters=count, cached=cached, held=None, compressed=None,
+        layer, n_kv_heads=n_kv_heads, parameters=count, cached=cached, transformers_cached=None, compressed=None,
         kind="full" if layer.kind == "latent" else layer.kind,
     )  # fmt: skip
 
@@ -88,7 +88,7 @@ def _compressed(layer: LayerSpec, make: Callable[[LayerSpec], Compressed]) -> La
         return layer
     small = make(layer)
     return replace(
-        layer, kind="latent", compressed=small, parameters=small.parameters, held=None,
+        layer, kind="latent", compressed=small, parameters=small.parameters, transformers_cached=None,
         cached=small.elements() if layer.stack == "decoder" else 0,
         n_kv_heads=layer.n_heads, d_head=small.expanded.qk_width,
     )  # fmt: skip

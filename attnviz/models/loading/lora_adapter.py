@@ -64,22 +64,22 @@ def adapter_base(folder: Path) -> str | None:
 
 def read(folder: Path, entry: ModelEntry) -> Adapter:
     """The adapter in a folder, or in words why it cannot be added."""
-    given = model_files.read_json(folder / CONFIG)
-    if given is None:
+    config = model_files.read_json(folder / CONFIG)
+    if config is None:
         raise Problem("The adapter_config.json of {name} cannot be read", name=entry.name)
-    kind, start = given.get("peft_type"), given.get("init_lora_weights")
+    kind, start = config.get("peft_type"), config.get("init_lora_weights")
     if kind != "LORA":
         raise Problem("{name} is an adapter of the kind {kind}; only LoRA is added here", name=entry.name, kind=kind)
-    more = [f"{setting}={given[setting]}" for setting in _MORE if given.get(setting)]
-    more += [f"bias={given['bias']}"] if given.get("bias", "none") != "none" else []
+    more = [f"{setting}={config[setting]}" for setting in _MORE if config.get(setting)]
+    more += [f"bias={config['bias']}"] if config.get("bias", "none") != "none" else []
     more += [f"init_lora_weights={start}"] if start not in _PLAIN_STARTS else []
     if more:
         raise Problem(
             "{name} is more than LoRA on linear layers ({settings}), and only that is added here",
             name=entry.name,
-            settings=MessageList([each[:60] for each in more]),
+            settings=MessageList([setting[:60] for setting in more]),
         )
-    rank, alpha, base = given.get("r"), given.get("lora_alpha"), adapter_base(folder)
+    rank, alpha, base = config.get("r"), config.get("lora_alpha"), adapter_base(folder)
     if rank is None or not _is_number(alpha) or base is None:
         raise Problem("The adapter_config.json of {name} lacks its rank, its alpha or its base", name=entry.name)
     if not isinstance(rank, int) or isinstance(rank, bool) or not 1 <= rank <= HIGHEST_RANK:
@@ -91,9 +91,9 @@ def read(folder: Path, entry: ModelEntry) -> Adapter:
         )
     if not (folder / FILE).is_file():
         raise Problem("{name} is a LoRA adapter with no adapter_model.safetensors beside its config", name=entry.name)
-    scale = alpha / (math.sqrt(rank) if given.get("use_rslora") else rank)
-    listed = given.get("target_modules")
-    narrowed = given.get("layers_to_transform") is not None or given.get("exclude_modules")
+    scale = alpha / (math.sqrt(rank) if config.get("use_rslora") else rank)
+    listed = config.get("target_modules")
+    narrowed = config.get("layers_to_transform") is not None or config.get("exclude_modules")
     return Adapter(
         folder, base, rank, scale, tuple(map(str, listed)) if isinstance(listed, list) and not narrowed else ()
     )
@@ -106,8 +106,8 @@ def add(model: nn.Module, adapter: Adapter, entry: ModelEntry) -> tuple[Message,
     with model_files.open_weights((adapter.folder / FILE,), entry, mapped=False) as weights, torch.no_grad():
         pairs = _pairs(weights.slices, model, adapter, entry)
         ends = tuple(f".{target}" for target in adapter.targets)
-        asked = [name for name, _layer in model.named_modules() if ends and f".{name}".endswith(ends)]
-        if absent := [name for name in asked if name not in pairs]:
+        target_layers = [name for name, _layer in model.named_modules() if ends and f".{name}".endswith(ends)]
+        if absent := [name for name in target_layers if name not in pairs]:
             raise Problem(
                 "{name} lacks its matrices for {count} layers that its config lists, such as {layer}",
                 name=entry.name,
@@ -133,7 +133,7 @@ def _pairs(
 ) -> dict[str, tuple[Tensor, Tensor]]:
     """A and B by the name of their layer in the model, with the shapes that fit."""
     matrices: dict[str, dict[str, Any]] = {}
-    for key, each in slices.items():
+    for key, matrix in slices.items():
         match = _KEY.fullmatch(key)
         if match is None:
             raise Problem(
@@ -144,7 +144,7 @@ def _pairs(
         sides = matrices.setdefault(_in_model(match["layer"], model, adapter, entry), {})
         if match["side"] in sides:
             raise Problem("{name} holds {key} twice, under two names", name=entry.name, key=key)
-        sides[match["side"]] = each
+        sides[match["side"]] = matrix
     for name, sides in matrices.items():
         shapes = [list(sides[side].get_shape()) if side in sides else [] for side in "AB"]
         layer: Any = model.get_submodule(name)

@@ -59,7 +59,10 @@ def open_model(folder: Path, entry: ModelEntry, settings: Settings) -> tuple[Any
         model_files.open_weights(model_files.weight_files(folder), entry, mapped) as weights,
     ):
         filled, info = _fill(config, weights, entry, pick_dtype(settings, device))
-        wrong = [f"{key} {list(found)} ≠ {list(asked)}" for key, found, asked in sorted(info["mismatched_keys"])]
+        wrong = [
+            f"{key} {list(file_shape)} ≠ {list(model_shape)}"
+            for key, file_shape, model_shape in sorted(info["mismatched_keys"])
+        ]
         model_files.check_weights(sorted(info["missing_keys"]), wrong, entry)
         _take_generation_config(filled, folder)
         return filled.eval().requires_grad_(False).to(device), weights.notices + _left_over(info, entry)
@@ -168,7 +171,7 @@ def read_config(folder: Path, entry: ModelEntry) -> Any:
 
     raw = model_files.read_json(folder / "config.json")
     named = [] if raw is None else raw.get("architectures") or []
-    if raw is None or not isinstance(named, list) or not all(isinstance(each, str) for each in named):
+    if raw is None or not isinstance(named, list) or not all(isinstance(class_name, str) for class_name in named):
         raise Problem("The config of {name} cannot be read", name=entry.name)
     kind = raw.get("model_type")
     if not isinstance(kind, str) or kind not in CONFIG_MAPPING:

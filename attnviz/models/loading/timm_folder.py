@@ -35,8 +35,8 @@ class TimmPictures(nn.Module):
 
     def forward(self, pixel_values: Tensor) -> dict[str, Any]:
         """The logits; of a model that names nothing, its vector."""
-        given = self.inner(pixel_values)
-        return {"logits": given if self.inner.num_classes else None, "vector": given}
+        output = self.inner(pixel_values)
+        return {"logits": output if self.inner.num_classes else None, "vector": output}
 
 
 def is_timm(folder: Path) -> bool:
@@ -48,27 +48,27 @@ def is_timm(folder: Path) -> bool:
 def count_parameters(folder: Path, entry: ModelEntry) -> int:
     """How many numbers the weights have, found without making them; a Problem unless tokens are patches."""
     with torch.device("meta"):
-        inner = _created(_read(folder), entry)
+        inner = _create_timm_model(_read(folder), entry)
     if not hasattr(inner, "patch_embed") or not hasattr(inner, "blocks"):
         raise Problem("{name} has no layer whose tokens are patches of the whole picture", name=entry.name)
-    return sum(each.numel() for each in inner.parameters())
+    return sum(parameter.numel() for parameter in inner.parameters())
 
 
 def fill_weights(folder: Path, weights: Mapping[str, Any], entry: ModelEntry) -> TimmPictures:
     """The model with all its weights from the files, in 32 bits."""
     raw = _read(folder)
-    inner = _created(raw, entry)
+    inner = _create_timm_model(raw, entry)
     wanted = inner.state_dict()
     both = wanted.keys() & weights.keys()
     wrong = sorted(name for name in both if list(wanted[name].shape) != list(weights[name].get_shape()))
     model_files.check_weights(sorted(wanted.keys() - weights.keys()), wrong, entry)
     inner.load_state_dict({name: weights[name][...] for name in wanted})
-    made = TimmPictures(inner, _config(inner, raw))
-    made.config.name_or_path = str(folder)
-    return made
+    model = TimmPictures(inner, _config(inner, raw))
+    model.config.name_or_path = str(folder)
+    return model
 
 
-def _created(raw: Mapping[str, Any], entry: ModelEntry) -> Any:
+def _create_timm_model(raw: Mapping[str, Any], entry: ModelEntry) -> Any:
     """timm's model of this config, as it is before it learned anything."""
     model_files.check_layers(raw, entry)
     try:
@@ -82,8 +82,10 @@ def _created(raw: Mapping[str, Any], entry: ModelEntry) -> Any:
     kind = str(raw.get("architecture"))
     if not timm.is_model(kind):
         raise Problem("{name} is of a kind ({kind}) that timm does not have", name=entry.name, kind=kind[:80])
-    given, classes = raw.get("model_args"), raw.get("num_classes")
-    shape = {name: value for name, value in (given if isinstance(given, dict) else {}).items() if name in _SHAPE}
+    model_args, classes = raw.get("model_args"), raw.get("num_classes")
+    shape = {
+        name: value for name, value in (model_args if isinstance(model_args, dict) else {}).items() if name in _SHAPE
+    }
     shape["num_classes"] = classes if isinstance(classes, int) else 1000
     try:
         return timm.create_model(kind, pretrained=False, **shape)
@@ -107,16 +109,16 @@ def _config(inner: Any, raw: Mapping[str, Any]) -> Any:
         has_distillation_token=hasattr(inner, "dist_token"),
         num_hidden_layers=len(inner.blocks),
         id2label=labels or {at: str(at) for at in range(int(inner.num_classes))},
-        image_mean=_three(how.get("mean")),
-        image_std=_three(how.get("std")),
+        image_mean=_colour_triple(how.get("mean")),
+        image_std=_colour_triple(how.get("std")),
         crop_share=float(how.get("crop_pct") or 1.0),
     )
 
 
-def _three(given: Any) -> list[float] | None:
+def _colour_triple(value: Any) -> list[float] | None:
     """A number for each colour, where the config has them."""
-    if isinstance(given, list | tuple) and all(isinstance(each, int | float) for each in given):
-        return [float(each) for each in given]
+    if isinstance(value, list | tuple) and all(isinstance(channel, int | float) for channel in value):
+        return [float(channel) for channel in value]
     return None
 
 

@@ -47,10 +47,10 @@ class PatchGrid:
 
     def name(self, token: int) -> Message:
         """What a token is called: rows and columns count from 1."""
-        place = self.at(token)
-        if place is None:
+        position = self.at(token)
+        if position is None:
             return self.special[token]
-        return Message("row {row}, column {column}", {"row": place[0] + 1, "column": place[1] + 1})
+        return Message("row {row}, column {column}", {"row": position[0] + 1, "column": position[1] + 1})
 
 
 CLASS = Message("class token")
@@ -155,9 +155,9 @@ def cut_up(model: Any, values: Tensor) -> dict[str, Tensor]:
     rows, columns = height // patch, width // patch
     parts = values[0].reshape(channels, rows // side, side, patch, columns // side, side, patch)
     parts = parts.permute(1, 4, 2, 5, 0, 3, 6).unsqueeze(5)  # rows, columns, side, side, C, 1, patch, patch
-    whole = parts.expand(*parts.shape[:5], frames, *parts.shape[6:])
+    frames_repeated = parts.expand(*parts.shape[:5], frames, *parts.shape[6:])
     return {
-        "pixel_values": whole.reshape(rows * columns, channels * frames * patch * patch),
+        "pixel_values": frames_repeated.reshape(rows * columns, channels * frames * patch * patch),
         "image_grid_thw": torch.tensor([[1, rows, columns]]),
     }
 
@@ -166,7 +166,7 @@ def put_together(model: Any, patches: Tensor, grid: Tensor) -> Tensor:
     """The picture (1, C, height, width) that patches were cut from: what `cut_up` did, undone."""
     config, side = vision_config(model), merge_factor(model)
     patch, frames = int(config.patch_size), int(getattr(config, "temporal_patch_size", 2) or 2)
-    _, rows, columns = (int(each) for each in grid[0])
+    _, rows, columns = (int(size) for size in grid[0])
     parts = patches.reshape(rows // side, columns // side, side, side, -1, frames, patch, patch)[:, :, :, :, :, 0]
     return parts.permute(4, 0, 2, 5, 1, 3, 6).reshape(1, -1, rows * patch, columns * patch)
 
@@ -187,8 +187,8 @@ class Windows:
         high, wide = -(-self.rows // self.side) * self.side, -(-self.columns // self.side) * self.side
         numbers = torch.full((high, wide), -1)
         numbers[: self.rows, : self.columns] = torch.arange(self.rows * self.columns).view(self.rows, self.columns)
-        moved = numbers.roll((-self.shift, -self.shift), (0, 1))
-        cut = moved.view(high // self.side, self.side, wide // self.side, self.side)
+        shifted = numbers.roll((-self.shift, -self.shift), (0, 1))
+        cut = shifted.view(high // self.side, self.side, wide // self.side, self.side)
         return cut.transpose(1, 2).reshape(-1, self.side**2)
 
 
@@ -228,13 +228,13 @@ def join_windows(layer: RecordedLayer, windows: Windows) -> RecordedLayer:
         together = (bias >= APART).all(1, keepdim=True)
         bias = _pairs(bias.where(together, 0.0), places, tokens)
 
-    def of_patches(part: Tensor) -> Tensor:
+    def to_patches(vectors: Tensor) -> Tensor:
         """Vectors of windows (W, H, N, D) as those of patches (1, H, T, D)."""
-        whole = part.new_zeros(part.shape[1], tokens, part.shape[3])
-        whole[:, places.flatten()] = part.transpose(0, 1).flatten(1, 2)  # (H, W*N, D)
-        return whole[None]
+        by_patch = vectors.new_zeros(vectors.shape[1], tokens, vectors.shape[3])
+        by_patch[:, places.flatten()] = vectors.transpose(0, 1).flatten(1, 2)  # (H, W*N, D)
+        return by_patch[None]
 
-    q, k, v = map(of_patches, layer.qkv)
+    q, k, v = map(to_patches, layer.qkv)
     return replace(
         layer, q=q, k=k, v=v, bias=bias, allowed=_pairs(together.float(), places, tokens) > 0,
         causal=False, norms=None, w_o=None,
@@ -247,11 +247,11 @@ def window_masks(windows: Windows, hidden: Tensor) -> Tensor:
     return ((places < 0) | ~hidden[places.clamp_min(0)])[:, None, None]
 
 
-def _pairs(part: Tensor, places: Tensor, tokens: int) -> Tensor:
+def _pairs(in_windows: Tensor, places: Tensor, tokens: int) -> Tensor:
     """Numbers of pairs in windows (W, H, N, N) as those of pairs of patches (1, H, T, T), 0 across windows."""
-    whole = part.new_zeros(part.shape[1], tokens, tokens)
+    by_patch = in_windows.new_zeros(in_windows.shape[1], tokens, tokens)
     for at, inside in enumerate(places):
-        kept = (inside >= 0).nonzero()[:, 0]
-        rows, keys = inside[kept][:, None], inside[kept][None]
-        whole[:, rows, keys] = part[at][:, kept[:, None], kept[None]]
-    return whole[None]
+        in_picture = (inside >= 0).nonzero()[:, 0]
+        rows, keys = inside[in_picture][:, None], inside[in_picture][None]
+        by_patch[:, rows, keys] = in_windows[at][:, in_picture[:, None], in_picture[None]]
+    return by_patch[None]

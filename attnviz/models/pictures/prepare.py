@@ -35,13 +35,13 @@ class PreparedPicture:
     """What a model is given, and the same to look at."""
 
     inputs: dict[str, Tensor]
-    shown: np.ndarray  #: 8 bits, (height, width, 3)
+    pixels: np.ndarray  #: 8 bits, (height, width, 3)
     notices: tuple[Message, ...] = ()
 
     @property
     def size(self) -> tuple[int, int]:
         """Height and width of what the model is given."""
-        height, width = self.shown.shape[:2]
+        height, width = self.pixels.shape[:2]
         return int(height), int(width)
 
 
@@ -49,7 +49,7 @@ def prepare(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     """A picture for a model: counts (height, width) from 0 to 16, or colours (height, width, 3) of 8 bits."""
     if loaded.entry.shipped:  # our own models know pictures in counts
         return _as_counts(loaded, pixels)
-    return _as_the_model_asks(loaded, ink_picture(pixels) if pixels.ndim == 2 else pixels)
+    return _apply_processor(loaded, ink_picture(pixels) if pixels.ndim == 2 else pixels)
 
 
 def ink_picture(counts: np.ndarray) -> np.ndarray:
@@ -73,8 +73,8 @@ def _as_counts(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
             ),
         )
     else:
-        part = pixels[:, :width]
-        counts = np.pad(part, ((0, 0), (0, width - part.shape[1]))).astype(np.uint8)
+        digit = pixels[:, :width]
+        counts = np.pad(digit, ((0, 0), (0, width - digit.shape[1]))).astype(np.uint8)
         if pixels[:, width:].any():
             notices = (Message("{name} reads one digit: it is given the first.", {"name": loaded.name}),)
     values = torch.from_numpy(counts.astype(np.float32)) / (COUNTS / 2) - 1
@@ -89,24 +89,24 @@ def _middle(image: Image.Image, height: int, width: int, how: Image.Resampling, 
     return np.array(image.crop((left, top, left + cut[0], top + cut[1])).resize((width, height), how))
 
 
-def _as_the_model_asks(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
+def _apply_processor(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     """By the preprocessing that lies beside the model's weights; without any, by the usual numbers for its size."""
     processor = _processor(loaded)
     if processor is None:
-        return _by_the_config(loaded, pixels)
+        return _apply_config(loaded, pixels)
     image = Image.fromarray(pixels)
     if merge_factor(loaded.model) > 1:
         image.thumbnail((MOST_SIDE, MOST_SIDE))
-    given = processor(images=image, return_tensors="pt")
-    inputs = {name: given[name] for name in ("pixel_values", "image_grid_thw") if name in given}
-    values = given["pixel_values"]
-    if "image_grid_thw" in given:
-        values = put_together(loaded.model, values, given["image_grid_thw"])
+    processed = processor(images=image, return_tensors="pt")
+    inputs = {name: processed[name] for name in ("pixel_values", "image_grid_thw") if name in processed}
+    values = processed["pixel_values"]
+    if "image_grid_thw" in processed:
+        values = put_together(loaded.model, values, processed["image_grid_thw"])
     mean, spread = torch.zeros(3), torch.ones(3)
     if getattr(processor, "do_normalize", True):
         of_files = (getattr(processor, name, None) or [0.5] * 3 for name in ("image_mean", "image_std"))
         mean, spread = map(torch.tensor, of_files)
-    return PreparedPicture(inputs, _seen(values, mean, spread))
+    return PreparedPicture(inputs, _visible_pixels(values, mean, spread))
 
 
 def _processor(loaded: LoadedModel) -> Any:
@@ -127,7 +127,7 @@ def _processor(loaded: LoadedModel) -> Any:
         raise Problem("How {name} prepares a picture cannot be read from its files", name=loaded.name) from error
 
 
-def _by_the_config(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
+def _apply_config(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     config = vision_config(loaded.model)
     size = getattr(config, "image_size", 224)
     channels = int(getattr(config, "num_channels", None) or getattr(config, "in_channels", 3) or 3)
@@ -139,28 +139,28 @@ def _by_the_config(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     values = torch.from_numpy(small.astype(np.float32).reshape(height, width, channels)).movedim(-1, 0)[None]
     half = [0.5] * channels
     of_config = getattr(config, "image_mean", None), getattr(config, "image_std", None)  # timm's configs have them
-    known = all(each is not None and len(each) == channels for each in of_config)
-    mean, spread = (torch.tensor(each) for each in (of_config if known else (half, half)))
+    known = all(statistics is not None and len(statistics) == channels for statistics in of_config)
+    mean, spread = (torch.tensor(statistics) for statistics in (of_config if known else (half, half)))
     values = (values / 255 - mean[:, None, None]) / spread[:, None, None]
     made_up = Message(
         "{name} comes without its preprocessing: the middle of the picture, from -1 to 1, is given to it.",
         {"name": loaded.name},
     )
     inputs = {"pixel_values": values} if merge_factor(loaded.model) == 1 else cut_up(loaded.model, values)
-    return PreparedPicture(inputs, _seen(values, mean, spread), () if known else (made_up,))
+    return PreparedPicture(inputs, _visible_pixels(values, mean, spread), () if known else (made_up,))
 
 
-def _seen(values: Tensor, mean: Tensor, spread: Tensor) -> np.ndarray:
+def _visible_pixels(values: Tensor, mean: Tensor, spread: Tensor) -> np.ndarray:
     """Pixels to look at of what a model is given, (1, channels, height, width)."""
     picture = values[0].float().cpu() * spread[:, None, None] + mean[:, None, None]
     if picture.shape[0] == 1:
         picture = picture.expand(3, -1, -1)
-    shown: np.ndarray = (picture.clamp(0, 1) * 255).round().byte().movedim(0, -1).numpy()
-    return shown
+    pixels: np.ndarray = (picture.clamp(0, 1) * 255).round().byte().movedim(0, -1).numpy()
+    return pixels
 
 
 # A picture among words, for models that are given both.
-PICTURE, WORDS = "{picture}", "{words}"
+PICTURE, QUESTION = "{picture}", "{words}"
 #: how each family is asked, by the type in its config; any other is given the picture and then the words
 LAYOUTS = {
     "llava": "USER: {picture}\n{words} ASSISTANT:",
@@ -185,7 +185,7 @@ class PromptedPicture:
         return int(self.places.max()) + 1
 
 
-def prepare_prompt(loaded: LoadedModel, prepared: PreparedPicture, words: str) -> PromptedPicture:
+def prepare_prompt(loaded: LoadedModel, prepared: PreparedPicture, question: str) -> PromptedPicture:
     """The picture and a visitor's words, laid out as the family was taught."""
     model, tokenizer = loaded.model, cast(Any, loaded.tokenizer)
     if tokenizer is None:
@@ -202,14 +202,14 @@ def prepare_prompt(loaded: LoadedModel, prepared: PreparedPicture, words: str) -
     before, after = LAYOUTS.get(kind, "{picture}{words}").split(PICTURE)
     start = getattr(tokenizer, "bos_token_id", None)
     begin = [] if start is None or kind.startswith("qwen") else [int(start)]
-    given = ids_of(after.replace(WORDS, words))
-    if len(given) > LONGEST:
+    question_ids = ids_of(after.replace(QUESTION, question))
+    if len(question_ids) > LONGEST:
         raise Problem(
             "The question has {count} tokens; a model is asked about a picture with at most {most}",
-            count=len(given),
+            count=len(question_ids),
             most=LONGEST,
         )
-    lead, tail = ([], begin + given) if kind == "paligemma" else (begin + ids_of(before), given)
+    lead, tail = ([], begin + question_ids) if kind == "paligemma" else (begin + ids_of(before), question_ids)
     token = image_token(model.config)
     ids = torch.tensor([[*lead, *[token] * count, *tail]])
     inputs = prepared.inputs | {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
@@ -223,9 +223,9 @@ def prepare_prompt(loaded: LoadedModel, prepared: PreparedPicture, words: str) -
 
 def append_token(inputs: dict[str, Any], token: Tensor) -> dict[str, Any]:
     """The same inputs with one more token that the model wrote, (1, 1)."""
-    one = torch.ones_like(token)
+    ones = torch.ones_like(token)
     # PaliGemma's question is read as a whole, type 0; what it writes looks back only, type 1
-    more = {"input_ids": token, "attention_mask": one, "token_type_ids": one, "mm_token_type_ids": 0 * one}
+    more = {"input_ids": token, "attention_mask": ones, "token_type_ids": ones, "mm_token_type_ids": 0 * ones}
     return inputs | {
         name: torch.cat([inputs[name], value.to(inputs[name].dtype)], 1)
         for name, value in more.items()
@@ -236,7 +236,7 @@ def append_token(inputs: dict[str, Any], token: Tensor) -> dict[str, Any]:
 def token_names(loaded: LoadedModel, ids: Tensor) -> tuple[str, ...]:
     """What each token (T,) reads as; a line break is said."""
     tokenizer: Any = loaded.tokenizer
-    return tuple(str(tokenizer.decode([int(each)])).replace("\n", "↵").strip() or "␣" for each in ids)
+    return tuple(str(tokenizer.decode([int(token_id)])).replace("\n", "↵").strip() or "␣" for token_id in ids)
 
 
 def special_names(names: tuple[str, ...]) -> tuple[Message, ...]:
@@ -260,12 +260,14 @@ def encode_descriptions(loaded: LoadedModel, names: tuple[str, ...]) -> dict[str
     text = loaded.model.config.text_config
     longest = int(text.max_position_embeddings)
     ids = [list(loaded.tokenizer(name)["input_ids"])[:longest] for name in names]
-    ids = [each or [int(text.eos_token_id)] for each in ids]
+    ids = [text_ids or [int(text.eos_token_id)] for text_ids in ids]
     fill = loaded.tokenizer.pad_token_id
     fill = int(text.eos_token_id if fill is None else fill)
     sigmoid = scores_independently(loaded.model)
     length = longest if sigmoid else max(map(len, ids))  # SigLIP learned from texts that were all filled up
-    inputs = {"input_ids": torch.tensor([each + [fill] * (length - len(each)) for each in ids])}
+    inputs = {"input_ids": torch.tensor([text_ids + [fill] * (length - len(text_ids)) for text_ids in ids])}
     if not sigmoid:
-        inputs["attention_mask"] = torch.tensor([[1] * len(each) + [0] * (length - len(each)) for each in ids])
+        inputs["attention_mask"] = torch.tensor(
+            [[1] * len(text_ids) + [0] * (length - len(text_ids)) for text_ids in ids]
+        )
     return inputs

@@ -48,20 +48,20 @@ def read_photo(data: bytes, name: str = "") -> Photo:
     Sides and format are read from the head of the file, so that no large picture is ever unpacked. What is larger than
     `KEPT_SIDE` is made smaller before anything else is done to it.
     """
-    shown = name[:80] or "this file"
+    display_name = name[:80] or "this file"
     if len(data) > MOST_BYTES:
         raise Problem(
             "{name} has {megabytes} MB; a picture may have {most} MB",
-            name=shown,
+            name=display_name,
             megabytes=f"{Rounded(len(data) / 2**20):.1f}",
             most=MOST_BYTES // 2**20,
         )
-    opened = _opened(data, shown)
+    opened = _open_image(data, display_name)
     width, height = opened.size
     if max(width, height) > MOST_SIDE:
         raise Problem(
             "{name} is {width} × {height} pixels; a side may have {most}",
-            name=shown,
+            name=display_name,
             width=width,
             height=height,
             most=MOST_SIDE,
@@ -69,7 +69,7 @@ def read_photo(data: bytes, name: str = "") -> Photo:
     if min(width, height) < LEAST_SIDE:
         raise Problem(
             "{name} is {width} × {height} pixels; each side needs at least {least}",
-            name=shown,
+            name=display_name,
             width=width,
             height=height,
             least=LEAST_SIDE,
@@ -89,7 +89,7 @@ def read_photo(data: bytes, name: str = "") -> Photo:
         if upright.size != small.size or opened.getexif().get(0x0112, 1) not in (0, 1):
             notices += (Message("Turned upright, as the camera noted in the file."),)
     except Exception as error:  # whatever Pillow's readers of formats, profiles and cameras' notes stumble over
-        raise Problem("{name} begins as a picture and cannot be read to its end", name=shown) from error
+        raise Problem("{name} begins as a picture and cannot be read to its end", name=display_name) from error
     if (pixels == pixels[0, 0]).all():
         notices += (
             Message(
@@ -99,9 +99,9 @@ def read_photo(data: bytes, name: str = "") -> Photo:
         )
     if max(width, height) > KEPT_SIDE:
         notices += (Message("Made smaller, from {width} × {height} pixels.", {"width": width, "height": height}),)
-        kept = io.BytesIO()
-        Image.fromarray(pixels).save(kept, "PNG")
-        data = kept.getvalue()
+        png = io.BytesIO()
+        Image.fromarray(pixels).save(png, "PNG")
+        data = png.getvalue()
     return Photo(pixels, notices, data)
 
 
@@ -115,17 +115,19 @@ def _small(image: Image.Image) -> Image.Image:
     return image
 
 
-def _opened(data: bytes, shown: str) -> Image.Image:
+def _open_image(data: bytes, display_name: str) -> Image.Image:
     """The file with its head read and nothing unpacked."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the sides are looked at by the caller
             return Image.open(io.BytesIO(data), formats=FORMATS)
     except Image.DecompressionBombError as error:
-        raise Problem("{name} claims more pixels than any side of {most} allows", name=shown, most=MOST_SIDE) from error
+        raise Problem(
+            "{name} claims more pixels than any side of {most} allows", name=display_name, most=MOST_SIDE
+        ) from error
     except DAMAGED as error:
         raise Problem(
-            "{name} is not a picture in one of these formats: {formats}", name=shown, formats="PNG, JPEG, WebP"
+            "{name} is not a picture in one of these formats: {formats}", name=display_name, formats="PNG, JPEG, WebP"
         ) from error
 
 
@@ -166,7 +168,7 @@ SAMPLES: Final = (
 
 def sample(name: str) -> Photo:
     """The photograph of this id; LookupError where there is none."""
-    if name not in {each.id for each in SAMPLES}:
+    if name not in {known.id for known in SAMPLES}:
         raise LookupError(name)
     return read_photo((FOLDER / "photographs" / f"{name}.jpg").read_bytes(), name)
 
@@ -174,8 +176,8 @@ def sample(name: str) -> Photo:
 # Digits of 8 x 8 counts.
 DIGITS_FILE: Final = FOLDER / "held_out_digits.npz"
 DIGIT_SIDE: Final = 8  #: counts along a side
-DRAWN: Final = 32  #: pixels along the side of a drawing
-BLOCK: Final = DRAWN // DIGIT_SIDE
+CANVAS_SIDE: Final = 32  #: pixels along the side of a drawing
+BLOCK: Final = CANVAS_SIDE // DIGIT_SIDE
 WIDEST: Final = 24  #: pixels that a drawn digit takes across: those of the data set leave their sides empty
 MOST_DIGITS: Final = 3  #: digits side by side
 
@@ -185,20 +187,20 @@ class Digits:
     """Held-out pictures (N, 8, 8) in counts from 0 to 16, and which digit each is (N,)."""
 
     pictures: np.ndarray
-    said: np.ndarray
+    labels: np.ndarray
 
     def like(self, digit: int, number: int = 0) -> int:
         """The place of the `number`-th picture of a digit; after the last one comes the first again."""
         require_between("digit", digit, 0, 9)
-        places = np.flatnonzero(self.said == digit)
+        places = np.flatnonzero(self.labels == digit)
         return int(places[number % len(places)])
 
 
 @cache
 def held_out_digits() -> Digits:
     """The fifth of the data set that neither model has learned from."""
-    with np.load(DIGITS_FILE) as held:
-        return Digits(held["pictures"], held["said"])
+    with np.load(DIGITS_FILE) as arrays:
+        return Digits(arrays["pictures"], arrays["said"])
 
 
 def join_digits(pictures: Sequence[np.ndarray], width: int = MOST_DIGITS) -> np.ndarray:
@@ -216,7 +218,7 @@ def count_ink(bitmap: np.ndarray) -> np.ndarray:
     What is drawn is first stretched to the full height and moved to the middle, as the data set's own digits are.
     """
     bitmap = np.asarray(bitmap, bool)
-    if bitmap.shape != (DRAWN, DRAWN):
+    if bitmap.shape != (CANVAS_SIDE, CANVAS_SIDE):
         raise Problem("a drawing has {shape} pixels; it must have 32 × 32", shape=" × ".join(map(str, bitmap.shape)))
     if not bitmap.any():
         return np.zeros((DIGIT_SIDE, DIGIT_SIDE), np.uint8)
@@ -227,13 +229,13 @@ def stretch_ink(bitmap: np.ndarray) -> np.ndarray:
     """The ink stretched to the whole height, in the middle; a stroke that is very thin keeps its width."""
     rows, columns = np.flatnonzero(bitmap.any(1)), np.flatnonzero(bitmap.any(0))
     cut = bitmap[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    times = min(DRAWN / cut.shape[0], WIDEST / cut.shape[1])
+    times = min(CANVAS_SIDE / cut.shape[0], WIDEST / cut.shape[1])
     size = max(1, round(cut.shape[1] * times)), max(1, round(cut.shape[0] * times))
     stretched = np.asarray(Image.fromarray(cut.astype(np.uint8) * 255).resize(size, Image.Resampling.BILINEAR)) >= 128
-    whole = np.zeros((DRAWN, DRAWN), bool)
-    top, left = (DRAWN - size[1]) // 2, (DRAWN - size[0]) // 2
-    whole[top : top + size[1], left : left + size[0]] = stretched
-    return whole
+    canvas = np.zeros((CANVAS_SIDE, CANVAS_SIDE), bool)
+    top, left = (CANVAS_SIDE - size[1]) // 2, (CANVAS_SIDE - size[0]) // 2
+    canvas[top : top + size[1], left : left + size[0]] = stretched
+    return canvas
 
 
 def model_card(model: str) -> Message | None:

@@ -91,8 +91,8 @@ def read(tokenizer: Any, text: str) -> Tokens:
     if is_transformers:
         raws = _tokenized(tokenizer, (text,), "usual")
     elif hasattr(tokenizer, "encode") and hasattr(tokenizer, "decode"):
-        found = tokenizer.encode(text)
-        raws = [RawToken(i, "", 0, 0, False) for i in getattr(found, "ids", found)]
+        encoded = tokenizer.encode(text)
+        raws = [RawToken(i, "", 0, 0, False) for i in getattr(encoded, "ids", encoded)]
     else:
         raise Problem("tokenizer={given} reads no text: give one with encode and decode", given=repr(tokenizer)[:60])
     inputs = _inputs_of(raws, is_transformers and "token_type_ids" in tokenizer.model_input_names)
@@ -152,13 +152,13 @@ def _within_limit(
     Of each text only as much is tokenized as may fill the limit.
     """
     limit = loaded.max_tokens
-    texts = tuple(_UNPAIRED.sub("\ufffd", each) for each in texts)
-    heads = tuple(each[: limit * _MOST_CHARACTERS] for each in texts)
-    kept, shortened = _cut(tokenize(heads), limit)
-    inputs = _inputs_of(kept, typed, loaded.model.device)
-    spans = make_spans(loaded.tokenizer, heads, kept, shortened)
-    rests = tuple(remaining_text(spans, whole, segment) for segment, whole in enumerate(texts))
-    cut = [s for s, (whole, head) in enumerate(zip(texts, heads, strict=True)) if s in shortened or head != whole]
+    texts = tuple(_UNPAIRED.sub("\ufffd", text) for text in texts)
+    heads = tuple(text[: limit * _MOST_CHARACTERS] for text in texts)
+    within, shortened = _cut(tokenize(heads), limit)
+    inputs = _inputs_of(within, typed, loaded.model.device)
+    spans = make_spans(loaded.tokenizer, heads, within, shortened)
+    rests = tuple(remaining_text(spans, text, segment) for segment, text in enumerate(texts))
+    cut = [s for s, (text, head) in enumerate(zip(texts, heads, strict=True)) if s in shortened or head != text]
     notices = tuple(_notice(texts[s], rests[s], limit) for s in cut if rests[s])
     return Tokens(texts, spans, rests, inputs, frame, notices)
 
@@ -179,10 +179,10 @@ def _cut(raws: list[RawToken], limit: int) -> tuple[list[RawToken], frozenset[in
 
 
 def _notice(text: str, rest: str, limit: int) -> Message:
-    place = len(text) - len(rest)
+    cut_at = len(text) - len(rest)
     return Message(
         "Cut at {limit} {limit:token|tokens}, after “{where}”: {left} more {left:character is|characters are} left out",
-        {"limit": limit, "where": text[max(place - _TAIL_SHOWN, 0) : place].strip(), "left": len(rest)},
+        {"limit": limit, "where": text[max(cut_at - _TAIL_SHOWN, 0) : cut_at].strip(), "left": len(rest)},
     )
 
 
@@ -207,17 +207,17 @@ def _target_tokens(tokenizer: Any, text: str) -> list[RawToken]:
 
 def _read_chat(tokenizer: Any, text: str) -> list[RawToken]:
     """The sentence as the user's turn of a chat, with everything that the chat template adds around it."""
-    whole = tokenizer.apply_chat_template(
+    conversation = tokenizer.apply_chat_template(
         [{"role": "user", "content": text}], tokenize=False, add_generation_prompt=True
     )
-    offset, body = whole.rfind(text), text.strip()
+    offset, body = conversation.rfind(text), text.strip()
     if offset < 0:  # a template may strip the sentence
-        at = whole.rfind(body)
+        at = conversation.rfind(body)
         offset = at if at < 0 else at - text.index(body)
     if offset < 0:
         raise Problem("The chat template of this model changes the sentence; choose a frame other than chat")
     raws = []
-    for raw in _read_plain(tokenizer, (whole,), specials=False):
+    for raw in _read_plain(tokenizer, (conversation,), specials=False):
         start, end = (min(max(at - offset, 0), len(text)) for at in (raw.start, raw.end))
         raws.append(replace(raw, start=start, end=end, special=start == end and raw.end > raw.start))
     return raws
@@ -243,8 +243,10 @@ def _read_slow(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[R
     """Tokenize without offsets: find each sentence's own tokens within the tokens of the whole input."""
     with _switching:
         bodies = [tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"] for text in texts]
-        whole = tokenizer(*texts, verbose=False) if specials else {"input_ids": [i for body in bodies for i in body]}
-    ids, kinds = list(whole["input_ids"]), whole.get("token_type_ids")
+        full_encoding = (
+            tokenizer(*texts, verbose=False) if specials else {"input_ids": [i for body in bodies for i in body]}
+        )
+    ids, kinds = list(full_encoding["input_ids"]), full_encoding.get("token_type_ids")
     raws: list[RawToken] = []
     at = 0
     for segment, (text, body) in enumerate(zip(texts, bodies, strict=True)):
@@ -260,7 +262,7 @@ def _placed(tokenizer: Any, ids: list[int], text: str, segment: int) -> list[Raw
     """Tokens of a text without offsets, located by searching the text for what each spells, in order."""
     spell, pieces = make_speller(tokenizer), tokenizer.convert_ids_to_tokens(ids)
     spans = align([spell(piece).decode("utf-8", "replace") for piece in pieces], text)
-    return [RawToken(i, each, *span, False, segment) for i, each, span in zip(ids, pieces, spans, strict=True)]
+    return [RawToken(i, piece, *span, False, segment) for i, piece, span in zip(ids, pieces, spans, strict=True)]
 
 
 def align(spelled: list[str], text: str) -> list[tuple[int, int]]:
@@ -273,8 +275,8 @@ def align(spelled: list[str], text: str) -> list[tuple[int, int]]:
         wanted = "".join(_folded(c) for c in piece.strip())
         at = flat.find(wanted, cursor, cursor + len(wanted) + 64) if wanted else -1
         if at < 0:
-            place = owner[cursor] if cursor < len(owner) else len(text)
-            spans.append((place, place))
+            position = owner[cursor] if cursor < len(owner) else len(text)
+            spans.append((position, position))
         else:
             cursor = at + len(wanted)
             spans.append((owner[at], owner[cursor - 1] + 1))

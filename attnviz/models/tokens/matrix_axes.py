@@ -42,20 +42,20 @@ class MatrixAxis:
         return tuple(message for holds, message in possible if holds)
 
 
-def matrix_axis(tokens: Tokens, words: bool = False, specials: bool = True) -> MatrixAxis:
+def matrix_axis(tokens: Tokens, by_word: bool = False, specials: bool = True) -> MatrixAxis:
     """An axis with one entry per token, or per word if `words`; without special tokens if not `specials`."""
     groups: dict[object, list[int]] = {}
     for span in tokens.spans:
         if span.special and not specials:
             continue
-        key = (span.segment, span.word) if words and span.word is not None else ("alone", span.position)
+        key = (span.segment, span.word) if by_word and span.word is not None else ("alone", span.position)
         groups.setdefault(key, []).append(span.position)
     placed = tuple(tuple(group) for group in groups.values())
     return MatrixAxis(
         labels=tuple(_label(tokens, group) for group in placed),
         positions=placed,
         segment=tuple(tokens.spans[group[0]].segment for group in placed),
-        merged=words,
+        merged=by_word,
         hidden=0 if specials else sum(span.special for span in tokens.spans),
     )
 
@@ -83,10 +83,10 @@ def _joined(weights: Tensor, side: MatrixAxis, dim: int) -> Tensor:
     picked = weights.index_select(dim, torch.tensor(order, device=weights.device))
     if len(order) == len(side):
         return picked
-    place = [place for place, group in enumerate(side.positions) for _ in group]
+    entry_indices = [entry_index for entry_index, group in enumerate(side.positions) for _ in group]
     shape = list(picked.shape)
     shape[dim] = len(side)
-    return weights.new_zeros(shape).index_add_(dim, torch.tensor(place, device=weights.device), picked)
+    return weights.new_zeros(shape).index_add_(dim, torch.tensor(entry_indices, device=weights.device), picked)
 
 
 def _label(tokens: Tokens, group: tuple[int, ...]) -> str:

@@ -54,13 +54,15 @@ def make_spans(
     raws = [_without_phantom_space(raw, text, texts) for raw, text in zip(raws, spelled, strict=True)]
     parts = _parts(raws, spelled)
     spans = _spans(raws, texts, cut)
-    words = _words(raws, texts)
-    made = []
-    for i, (raw, part) in enumerate(zip(raws, parts, strict=True)):
-        text = texts[raw.segment][raw.start : raw.end] if part else spelled[i].decode("utf-8", "replace")
-        label = token_label(text) + (f" {part[0]}/{part[1]}" if part else "")
-        made.append(TokenSpan(i, raw.id, label, text, *spans[i], words[i], raw.special, raw.segment, part))
-    return tuple(made)
+    word_indices = _word_indices(raws, texts)
+    token_spans = []
+    for i, (raw, fraction) in enumerate(zip(raws, parts, strict=True)):
+        text = texts[raw.segment][raw.start : raw.end] if fraction else spelled[i].decode("utf-8", "replace")
+        label = token_label(text) + (f" {fraction[0]}/{fraction[1]}" if fraction else "")
+        token_spans.append(
+            TokenSpan(i, raw.id, label, text, *spans[i], word_indices[i], raw.special, raw.segment, fraction)
+        )
+    return tuple(token_spans)
 
 
 def remaining_text(spans: tuple[TokenSpan, ...], text: str, segment: int) -> str:
@@ -87,7 +89,9 @@ def _parts(raws: list[RawToken], spelled: list[bytes]) -> list[tuple[int, int] |
         end = start + 1
         while end < len(raws) and raws[end - 1].shares_with(raws[end]):
             end += 1
-        if end - start > 1 and any(one.decode("utf-8", "ignore").encode() != one for one in spelled[start:end]):
+        if end - start > 1 and any(
+            spelling.decode("utf-8", "ignore").encode() != spelling for spelling in spelled[start:end]
+        ):
             parts[start:end] = [(n + 1, end - start) for n in range(end - start)]
         start = end
     return parts
@@ -109,9 +113,9 @@ def _spans(raws: list[RawToken], texts: tuple[str, ...], cut: frozenset[int]) ->
     return spans
 
 
-def _words(raws: list[RawToken], texts: tuple[str, ...]) -> list[int | None]:
+def _word_indices(raws: list[RawToken], texts: tuple[str, ...]) -> list[int | None]:
     """The word of each token. A single space belongs to the word after it; other white space is a word of its own."""
-    words: list[int | None] = [None] * len(raws)
+    indices: list[int | None] = [None] * len(raws)
     for segment, text in enumerate(texts):
         members = [(i, raw) for i, raw in enumerate(raws) if raw.segment == segment and not raw.special]
         pieces = [(raw.start, raw.end) for _, raw in members]
@@ -127,8 +131,8 @@ def _words(raws: list[RawToken], texts: tuple[str, ...]) -> list[int | None]:
                 key = ("space", i)
             keys.append((i, key))  # else it belongs to the word of the token after it
         for i, key in reversed(keys):
-            words[i] = order.setdefault(key, len(order))
-    return words
+            indices[i] = order.setdefault(key, len(order))
+    return indices
 
 
 # The text that a token spells: vocabulary markers (Ġ, ##, ▁, </w>, <0xE4>) are turned back into bytes.
@@ -156,8 +160,8 @@ def make_speller(tokenizer: Any) -> Callable[[str], bytes]:
             return bytes(letters[letter] for letter in piece)
         if byte_level:
             return piece.encode("utf-8", "replace")
-        if one := _BYTE.fullmatch(piece):
-            return bytes([int(one[1], 16)])
+        if byte := _BYTE.fullmatch(piece):
+            return bytes([int(byte[1], 16)])
         if word_piece and piece.startswith("##") and len(piece) > 2:
             piece = piece[2:]
         if suffix and piece.endswith(suffix):
@@ -216,11 +220,11 @@ def token_id(tokenizer: Any, text: Any) -> Any:
     if tokenizer is None:
         raise Problem("token={text} needs a tokenizer: give tokenizer=, or a token id", text=text)
     spaced = [f" {text}"] if text[:1].isalnum() else []
-    found = [tokenizer(each, add_special_tokens=False)["input_ids"] for each in (*spaced, text)]
-    for ids in found:
+    encodings = [tokenizer(spelling, add_special_tokens=False)["input_ids"] for spelling in (*spaced, text)]
+    for ids in encodings:
         if len(ids) == 1 and ids[0] != tokenizer.unk_token_id:
             return int(ids[0])
-    pieces = tokenizer.convert_ids_to_tokens(found[0])
+    pieces = tokenizer.convert_ids_to_tokens(encodings[0])
     spell = make_speller(tokenizer)
     raise Problem(
         "token={text} is not one token: the vocabulary spells it {pieces}; give one of them, or a token id",

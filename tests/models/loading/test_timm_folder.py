@@ -88,7 +88,7 @@ def test_the_picture_is_cut_and_scaled_as_timm_s_config_says(tmp_path):
         SPREAD
     )[:, None, None]
     assert_close(run.inputs["pixel_values"][0], expected.float(), atol=1e-5, rtol=0)
-    np.testing.assert_array_equal(run.prepared.shown, middle)
+    np.testing.assert_array_equal(run.prepared.pixels, middle)
     assert run.notices == ()
 
 

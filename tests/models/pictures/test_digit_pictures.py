@@ -18,9 +18,11 @@ def test_the_held_out_pictures_are_a_stratified_fifth_of_scikit_learn_s_digits()
     known = {
         (image.astype(np.uint8).tobytes(), int(said)) for image, said in zip(digits.images, digits.target, strict=True)
     }
-    assert all((picture.tobytes(), int(said)) in known for picture, said in zip(held.pictures, held.said, strict=True))
-    assert len(held.said) == 360
-    assert np.bincount(held.said).tolist() == pytest.approx(np.bincount(digits.target) / 5, abs=1)
+    assert all(
+        (picture.tobytes(), int(said)) in known for picture, said in zip(held.pictures, held.labels, strict=True)
+    )
+    assert len(held.labels) == 360
+    assert np.bincount(held.labels).tolist() == pytest.approx(np.bincount(digits.target) / 5, abs=1)
 
 
 def test_the_shares_of_right_digits_are_those_of_the_model_that_is_shipped_and_say_what_it_has_learned_from():
@@ -34,7 +36,7 @@ def test_the_shares_of_right_digits_are_those_of_the_model_that_is_shipped_and_s
         return float((found.numpy() == said).mean())
 
     figures = json.loads((sources.FOLDER / "digit-vit" / "figures.json").read_text("utf-8"))
-    assert right(held.pictures, held.said) == pytest.approx(figures["held_out_fifth"], abs=0.003)
+    assert right(held.pictures, held.labels) == pytest.approx(figures["held_out_fifth"], abs=0.003)
     last, said = digits.images[-360:], digits.target[-360:]
     assert right(last, said) == pytest.approx(figures["last_360_mostly_learned"], abs=0.003)
     kept_back = {picture.tobytes() for picture in held.pictures}

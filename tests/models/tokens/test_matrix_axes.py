@@ -26,7 +26,7 @@ def test_pieces_with_specials_leave_the_weights_as_they_are(cats):
 
 def test_words_sum_over_their_keys_and_average_over_their_queries(cats):
     weights = rows_of(2, 7, 7)
-    side = matrix_axis(cats, words=True)
+    side = matrix_axis(cats, by_word=True)
     assert side.labels == ("[CLS]", "the", "cats", "sat", ".", "[SEP]")
     merged = project_weights(weights, side, side)
     assert merged.shape == (2, 6, 6)

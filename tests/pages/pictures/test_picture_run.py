@@ -41,13 +41,13 @@ def digits(*wanted):
 def test_the_reader_writes_at_least_95_of_100_pairs_and_triples_without_a_fault(reader):
     held, draw = held_out_digits(), np.random.default_rng(7)
     for count in (2, 3):
-        chosen = draw.integers(0, len(held.said), (400, count))
+        chosen = draw.integers(0, len(held.labels), (400, count))
         rows = np.stack([join_digits(list(held.pictures[each])) for each in chosen])
         given = torch.full((400, 1), reader.model.config.decoder_start_token_id)
         for _ in range(count + 1):
             logits = reader.model(pixel_values=pixels_of(rows), decoder_input_ids=given).logits[:, -1]
             given = torch.cat([given, logits.argmax(-1, keepdim=True)], 1)
-        wanted = np.concatenate([held.said[chosen] + 3, np.full((400, 1), reader.model.config.eos_token_id)], 1)
+        wanted = np.concatenate([held.labels[chosen] + 3, np.full((400, 1), reader.model.config.eos_token_id)], 1)
         assert (given[:, 1:].numpy() == wanted).all(1).mean() >= 0.95
 
 

@@ -135,7 +135,7 @@ class PictureRun:
 
     @property
     def nbytes(self) -> int:
-        return self.trace.nbytes + self.prepared.shown.nbytes
+        return self.trace.nbytes + self.prepared.pixels.nbytes
 
 
 def visible_keys(grid: PatchGrid, hidden: Sequence[int]) -> Tensor:

@@ -110,7 +110,7 @@ def patch_scene(
     """
     _id, layer, head = change.head
     height, width = run.prepared.size
-    data, kind = run_result(loaded, picture, "bytes", partial(_encoded, run.prepared.shown))
+    data, kind = run_result(loaded, picture, "bytes", partial(_encoded, run.prepared.pixels))
     maps = head_maps_of_run(loaded, picture, stack)
     every = sum(each.n_heads * each.shape[2] * each.shape[3] for each in stack.layers) <= MOST_CELLS
     drawn = maps if every or not change else _under(loaded, picture, stack, change, head_maps)

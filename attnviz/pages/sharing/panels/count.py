@@ -106,7 +106,7 @@ def _headline(chosen: ChosenArchitecture, context: int, batch: int) -> None:
     if encoder:  # what the keys and values of cross-attention are counted for
         text = (
             _("Beside its own context the decoder keeps the encoder’s, which always reads {n} positions.")
-            if arch.heard
+            if arch.fixed_encoder_tokens
             else _("Beside its own context the decoder keeps the encoder’s, counted as long: {n} tokens.")
         )
         st.caption(text.format(n=f"{encoder:,}"))

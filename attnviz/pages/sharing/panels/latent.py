@@ -168,16 +168,16 @@ def draw_published() -> None:
 
 def _value(claim: Claim) -> str:
     templates = {"x": _("{n} times"), "elements": _("{n} thousand numbers"), "%": "{n}%"}
-    return templates.get(claim.unit, f"{{n}} {claim.unit}").format(n=f"{Rounded(claim.found):,.4g}")
+    return templates.get(claim.unit, f"{{n}} {claim.unit}").format(n=f"{Rounded(claim.computed):,.4g}")
 
 
 def _row(claim: Claim) -> dict[str, Any]:
     verdicts = {"yes": _("reproduced"), "no": _("wrong"), "condition": _("only under a condition")}
     return {
         _("verdict"): verdicts[claim.verdict],
-        _("claim"): translate_message(claim.said),
+        _("claim"): translate_message(claim.statement),
         _("found here"): _value(claim),
-        _("why"): translate_message(claim.why),
+        _("why"): translate_message(claim.reason),
         _("source"): claim.source,
     }
 

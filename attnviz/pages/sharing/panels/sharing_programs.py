@@ -109,7 +109,7 @@ PUBLISHED = """\
 from attnviz.models.architecture import published_claims
 
 for claim in published_claims():
-    print(f"{claim.said}: {claim.found:,.4g} {claim.unit}, {claim.verdict}")
+    print(f"{claim.statement}: {claim.computed:,.4g} {claim.unit}, {claim.verdict}")
 """
 
 
