@@ -1,1 +1,1 @@
-"""What pages use of Streamlit: links, widgets, caches, figures to export."""
+"""Streamlit for pages: links, widgets, caches, figures to export."""

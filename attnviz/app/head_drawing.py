@@ -39,7 +39,7 @@ def edited_matrix(run: ModelRun, stack: Stack, layer: int, head: int, look: Disp
     return after if edit.seen == "after" else after.minus(before)
 
 
-def mask_and_scale(stack: Stack, layer: int, edit: HeadEdit) -> tuple[MaskChoice, ScaleChoice]:
+def mask_and_scale_choices(stack: Stack, layer: int, edit: HeadEdit) -> tuple[MaskChoice, ScaleChoice]:
     """Mask and scale of the displayed head; "model" for both before the edit."""
     if edit.seen == "before":
         return "model", "model"
@@ -48,7 +48,7 @@ def mask_and_scale(stack: Stack, layer: int, edit: HeadEdit) -> tuple[MaskChoice
 
 
 def head_data(run: ModelRun, stack: Stack, layer: int, head: int, look: DisplayOptions, matrix: Matrix) -> HeadData:
-    """What a head is drawn from: its scores; of a layer that gives only its weights, `matrix`."""
+    """The data a head is drawn from: its scores, or `matrix` for a layer that gives only its weights."""
     return _compute_head(run, stack, layer, head, look)[1] if stack.layers[layer].exact else matrix.data
 
 
@@ -88,7 +88,7 @@ def describe_edit(edit: HeadEdit, stack: Stack, layer: int) -> tuple[str | None,
 def describe_mask_and_scale(
     edit: HeadEdit, keys: Sequence[str], model_scale: float, width: int
 ) -> tuple[str | None, str | None, str]:
-    """The same of a head with these keys, which scales scores by `model_scale` and whose queries are `width` wide."""
+    """Mask, scale and other changes in words, for a head with these keys, `model_scale` and queries of `width`."""
     mask = None if edit.mask == "model" else _(MASKS[edit.mask][1]).format(tokens=edit.window)
     scales = {"none": "1", "inverse": f"1/{width}", "factor": f"{Rounded(model_scale):.4g} × {edit.factor:g}"}
     more = []
@@ -144,7 +144,7 @@ def draw(
 
 
 def row_sentence(matrix: Matrix, row: int | None = None) -> RowSentence:
-    """What the canvas says of a row below the picture, the most telling one unless told, in the visitor's language."""
+    """The sentence below the picture about `row`, or about the most telling row, in the visitor's language."""
     one_key, two_keys, three_keys = (_(message.template) for message in head_matrix.ROW_SENTENCES[matrix.meaning])
     masked, none = (_(message.template) for message in (head_matrix.MASKED_ROW, head_matrix.FAINT_ROW))
     least = 1e-9 if matrix.meaning == "values" else 0.005

@@ -132,5 +132,5 @@ def _set_stopped(section: str, stopped: bool) -> None:
 
 
 def _computations() -> dict[str, _Computation]:
-    """What this visitor's session has under way, by its section."""
+    """This visitor's unfinished computations, by section."""
     return cast(dict[str, _Computation], st.session_state.setdefault(_SESSION, {}))

@@ -26,14 +26,14 @@ KEY = "presenter"
 _DRAWN_MODE, _MOUNTED, _HEADING = "_presenting_drawn", "_presenter_mounted", "_presented_heading"
 
 
-def figure_alone() -> str:
+def embedded_figure() -> str:
     """The figure to show alone. A page that is not inside another shows all of itself."""
     return link_state.value(FIGURE) if st.context.is_embedded else ""
 
 
 def is_presenting() -> bool:
     """Whether the presentation mode is on; a figure alone inside another page has none."""
-    return link_state.value(PRESENT) == "1" and not figure_alone()
+    return link_state.value(PRESENT) == "1" and not embedded_figure()
 
 
 def begin_presenting() -> None:

@@ -90,7 +90,7 @@ def ask_model(
 def confirm_load(name: str) -> bool:
     """Whether a model may be loaded for this visitor; where he is still to be asked, the question is drawn."""
     state = availability(name)
-    if state.entry.in_catalogue or state.entry.id in _agreed():
+    if state.entry.in_catalogue or state.entry.id in _agreed_models():
         return True
     if state.source is None:
         raise Problem(
@@ -99,7 +99,7 @@ def confirm_load(name: str) -> bool:
     with st.container(border=True):
         st.markdown(_question(state))
         with st.container(horizontal=True):
-            st.button(_("Load it"), key="agree", type="primary", on_click=_agreed().add, args=(state.entry.id,))
+            st.button(_("Load it"), key="agree", type="primary", on_click=_agreed_models().add, args=(state.entry.id,))
             if state.source == "hub" and state.entry.id not in _sizes():
                 st.button(_("Ask the hub for its size"), key="ask-size", on_click=_ask_size, args=(state.entry,))
     return False
@@ -123,7 +123,7 @@ def _ask_size(entry: ModelEntry) -> None:
         _sizes()[entry.id] = bytes_on_hub(entry)
 
 
-def _agreed() -> set[str]:
+def _agreed_models() -> set[str]:
     return cast(set[str], st.session_state.setdefault(_AGREED, set()))
 
 

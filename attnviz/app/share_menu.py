@@ -15,7 +15,7 @@ import streamlit as st
 from attnviz.app.links import link_state
 from attnviz.app.page_entry import page_file
 from attnviz.app.panel import fragment, show_problem, show_problems
-from attnviz.app.presenting import FIGURE, PRESENT, figure_alone
+from attnviz.app.presenting import FIGURE, PRESENT, embedded_figure
 from attnviz.app.text import translate_markdown
 from attnviz.app.workarounds.streamlit_adapter import app_session, upload_id
 from attnviz.base.message import Message, MessageList, Problem
@@ -136,9 +136,9 @@ def embedding_note(address: str, reachable: bool) -> Message | None:
 
 
 def figure_style(key: str) -> str:
-    """What leaves of the page only the figure, a refusal that may be why there is none, and the way to the whole page.
+    """CSS that hides all but the figure, a refusal that may explain its absence, and the link to the whole page.
 
-    Empty for what is no key. What draws a figure stands right before the box of the line under it.
+    Empty for an invalid key. A figure's drawing stands right before the box of the line under it.
     """
     if not _KEY.fullmatch(key):
         return ""
@@ -165,7 +165,7 @@ def note_figure(key: str) -> None:
 
 def end_figures() -> None:
     """After the page is drawn: the way to the whole page, or a sentence if it has no such figure."""
-    key, figure_keys = figure_alone(), app_session()[_FIGURE_KEYS]
+    key, figure_keys = embedded_figure(), app_session()[_FIGURE_KEYS]
     if not key:
         return
     with st.container(key=_BACK):

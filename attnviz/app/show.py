@@ -21,9 +21,9 @@ from attnviz.canvas.shared.component import (
     VIDEO,
     app_root,
     get_component,
+    last_payload,
     last_report,
     last_sent,
-    last_sent_to,
 )
 from attnviz.figures.export import browser_figure
 from attnviz.figures.label_room import enlarge_for_room
@@ -90,7 +90,7 @@ def _height_option(fig: Figure) -> dict[str, Any]:
 
 
 def alternative_text(fig: Figure, markdown: str | None) -> str:
-    """What a chart is called for those who do not see it: its title, and the sentence about it."""
+    """The alternative text of a chart: its title, and the sentence about it."""
     layout = fig.to_dict()["layout"]  # Plotly takes a millisecond to look into its own objects
     axes = (_title(layout.get(axis, {})) for axis in ("yaxis", "xaxis"))
     name, sentence = _title(layout) or " / ".join(filter(None, axes)), strip_markdown(markdown or "")
@@ -127,7 +127,7 @@ def footer(
     canvas: LiveCanvas | None = None,
     canvases: Sequence[str] = (),
 ) -> None:
-    """What stands below a picture, also one that a canvas drew: the sentence and the menu that saves it.
+    """Draw the line below a picture, drawn by Plotly or a canvas: the sentence and the menu that saves it.
 
     `canvas` drew it, or `canvases`, by their keys, in this order. `fig` and `table` may be functions: they are then
     called when the menu is opened. `embeds`: it stands right above, so that another page can show it alone with
@@ -141,7 +141,7 @@ def footer(
 
 def live_canvas(key: str, linked: bool = True) -> LiveCanvas:
     """The canvas that this page has drawn under that key, to be saved as a live file; `linked`: its link opens it."""
-    name, data = last_sent_to(key)
+    name, data = last_payload(key)
     link = link_state.public_address(link_state.LONGEST_IN_CAPTION) if linked else None
     return LiveCanvas(key, name, data, link, selected_language())
 
@@ -242,7 +242,7 @@ def _picture_buttons(key: str, files: str, offer: ExportOffer) -> None:
 
 
 def _chosen_file_options(key: str, offer: ExportOffer) -> FileOptions:
-    """What a visitor has chosen there; at first, what is proposed."""
+    """The file options that the visitor chose in the menu; at first the proposed ones."""
     report = last_report(key, "look")
     background: Background = report["background"] if report.get("background") in get_args(Background) else "white"
     texts = {name: str(report[name]) for name in ("title", "caption", "credit") if name in report}

@@ -41,7 +41,7 @@ def _escape_value(value: object) -> object:
     return isolate_direction(escape_markdown(value)) if isinstance(value, str) else value
 
 
-def with_minus(sentence: str) -> str:
+def typeset_minus(sentence: str) -> str:
     """A sentence of ours in whose numbers a minus is one, as formulas and canvases write it: no line ends after it."""
     return re.sub(r"((?<!\w)|(?<=\de))-(?=\d)", "−", sentence)
 

@@ -110,7 +110,7 @@ def _draw_training(
 
 
 def describe_progress(result: PartialResult) -> str:
-    """How far a training is, in words."""
+    """The progress of a training in words."""
     return _("step {step} of {steps}").format(step=result.done, steps=result.config.steps)
 
 

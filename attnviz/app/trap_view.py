@@ -35,7 +35,7 @@ def ask_sentence(typed: Choice[str], luck: Choice[int]) -> tuple[tuple[str, ...]
 
 @partial(shared, key=lambda trap, *sentence: (trap.id, *sentence))
 def cached_outcome(trap: Trap, tokens: tuple[str, ...], seed: int) -> Outcome:
-    """What both pieces of code give in this sentence, computed once for all visitors."""
+    """The outcome of both pieces of code on this sentence, computed once for all visitors."""
     return trap.run(sentence(tokens, seed))
 
 
@@ -110,7 +110,7 @@ def _draw_comparison(trap: Trap, outcome: Outcome, key: str) -> None:
 
 
 def _draw_picture(outcome: Outcome, head: HeadData | None, title: str, name: str, key: str) -> None:
-    """What one piece of code gives; nothing where it raises."""
+    """Draw the head that one piece of code computes; nothing where it raises."""
     if head is None:
         return
     rows, cols = head.tokens_q, head.tokens_q if head.tokens_k is None else head.tokens_k

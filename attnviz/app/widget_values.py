@@ -67,7 +67,7 @@ def bind_widget(key: str, value: Any, keep: Callable[[Any], None]) -> dict[str, 
 
 @contextmanager
 def set_when_complete() -> Iterator[None]:
-    """What is set inside is known to the browser once this ends as it should, and set again if a gesture ends it."""
+    """Mark values set inside as sent once the block completes; if a gesture interrupts it, they are set again."""
     if _JUST_SET.get() is not None:
         yield
         return

@@ -137,7 +137,7 @@ def _check(view: LiveView) -> None:
 
 
 def live_header(view: LiveView) -> dict[str, Any]:
-    """What stands around the pictures, and what the canvases are sent: the head on show first, and the overview."""
+    """The header of a live file: texts around the pictures, header of the first head, and of the overview."""
     return {
         "title": view.title,
         "note": view.note,

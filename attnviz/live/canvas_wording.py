@@ -199,7 +199,7 @@ def mask_text() -> dict[str, str]:
 
 
 def film_menu_text() -> dict[str, str]:
-    """What stands on the controls that save a film."""
+    """Texts of the controls that save a film."""
     return {
         "film": _("Film"),
         "still": _("Nothing moves in what is on show now."),

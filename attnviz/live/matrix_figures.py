@@ -58,7 +58,7 @@ class HeadFigure:
 
 @dataclass(frozen=True)
 class HeadFilm:
-    """What becomes of one query of an exact head under an edit, from its words to a mixture of values."""
+    """The film of one query of an exact head under an edit, from its tokens to a mixture of values."""
 
     data: HeadData
     row: int

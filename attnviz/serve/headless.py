@@ -48,7 +48,7 @@ class AppLink:
 
 
 def app_link(text: str) -> AppLink:
-    """What a link asks for: a whole one, as the app shares it, or its end, as in explore?at=13.8."""
+    """Parse a link: a whole one, as the app shares it, or its end, as in explore?at=13.8."""
     parts = urlsplit(text.strip())
     page = parts.path.rsplit("/", 1)[-1] or "home"
     if page not in NAMES:

@@ -82,7 +82,7 @@ def is_own_page(headers: Headers) -> bool:
     return bool(address.netloc) and is_own
 
 
-def shorten(message: Any) -> str | None:
+def drop_oversized(message: Any) -> str | None:
     """The kind of a visitor's message, once all that is too large was taken out of it; None where it is refused."""
     kind = message.WhichOneof("type")
     content: Any = getattr(message, kind or "", None)
@@ -112,7 +112,7 @@ def drop_upload(session: str, file: str) -> None:
 
 
 def long_link_sentence(query: bytes) -> str:
-    """What a visitor reads whose link is too long, in the language that the link asks for."""
+    """The sentence for a visitor whose link is too long, in the language that the link asks for."""
     match = _LANGUAGE.search(query)
     language = match[1].decode("latin-1") if match else ""
     with use_language(language if language in languages() else None):
@@ -189,7 +189,7 @@ class Incoming:
                     await send({"type": "websocket.close", "code": 1009})
                     return {"type": "websocket.disconnect", "code": 1009}
                 content = streamlit_adapter.parse_message(data)
-                kind = None if content is None else shorten(content)
+                kind = None if content is None else drop_oversized(content)
                 await asyncio.sleep(pace.take(PACE.get(kind or "", REFUSED_PACE) + len(data) * BYTE_PACE))
                 if kind == "file_urls_request":
                     self._expect(content.file_urls_request.session_id, len(content.file_urls_request.file_names))

@@ -91,7 +91,7 @@ def _event_text(record: logging.LogRecord) -> str:
 
 
 def _redact(value: Any, keep_text: bool) -> Any:
-    """What is put into a message, with errors by their type, and with words only where they are our own."""
+    """An argument of a log message: errors by type, text only where `keep_text`, else hidden."""
     if isinstance(value, BaseException):
         return type(value).__name__
     return value if keep_text or isinstance(value, _NUMBER) else HIDDEN

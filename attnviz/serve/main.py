@@ -9,7 +9,7 @@ from attnviz.app.cache.waiting_line import PAGES
 from attnviz.app.links.link_state import push_url, sync_from_url, unreported_refusals
 from attnviz.app.text import translate_markdown
 from attnviz.app.widget_values import apply_returned_values, note_returned_widgets, set_when_complete
-from attnviz.app.workarounds.reliances import log_what_is_gone
+from attnviz.app.workarounds.reliances import log_missing_parts
 from attnviz.app.workarounds.streamlit_adapter import leave_if_gone
 from attnviz.base.words import selected_language, set_language_source, use_language
 from attnviz.canvas import connection
@@ -31,7 +31,7 @@ st.set_page_config(
 
 st.logo(Path(__file__).with_name("logo.svg"), size="large")
 
-log_what_is_gone()
+log_missing_parts()
 
 with use_language(navigation.requested_language_before_sync()):
     page = st.navigation(

@@ -53,7 +53,7 @@ def requested_language() -> str | None:
 
 
 def requested_language_before_sync() -> str | None:
-    """The same before the link of this run is read, for the names of the pages, which are needed by then."""
+    """The requested language before this run's link is read: the names of the pages need it."""
     return value_before_sync(LANG) or st.context.locale
 
 

@@ -1,4 +1,4 @@
-"""What a process asks of its system before it serves: files, an end with its parent; and what memory there is."""
+"""System limits of a serving process: open files, ending with its parent, and available memory."""
 
 import ctypes
 import os

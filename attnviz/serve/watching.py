@@ -68,7 +68,7 @@ class Caches(Collector):
             limit.add_metric([name], cache.limit)
             requests.add_metric([name, "yes"], cache.hits)
             requests.add_metric([name, "no"], cache.misses)
-        waiting = GaugeMetricFamily("attnviz_waiting_passes", "Passes that wait for a model", value=here.line.waiting)
+        waiting = GaugeMetricFamily("attnviz_waiting_passes", "Passes that wait for a model", value=here.line.n_waiting)
         return size, limit, requests, waiting
 
 

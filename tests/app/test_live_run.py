@@ -48,7 +48,7 @@ def test_who_waits_goes_before_the_next_part_of_a_long_computation(line, monkeyp
 
     def parts():
         waiting.start()
-        until(lambda: one_place.waiting == 1)
+        until(lambda: one_place.n_waiting == 1)
         for number in range(1, 4):
             order.append(number)
             yield np.int64(number)
@@ -56,7 +56,7 @@ def test_who_waits_goes_before_the_next_part_of_a_long_computation(line, monkeyp
     assert live_run.advance("section", "key", parts, lambda number: number == 3).result == 3
     waiting.join(45)
     assert order == [1, "another visitor", 2, 3]
-    assert (one_place.n_working, one_place.waiting) == (0, 0)
+    assert (one_place.n_working, one_place.n_waiting) == (0, 0)
 
 
 def test_two_long_computations_leave_a_place_to_who_typed_a_sentence(line, monkeypatch):
@@ -75,7 +75,7 @@ def test_two_long_computations_leave_a_place_to_who_typed_a_sentence(line, monke
     both = [threading.Thread(target=visit, args=(section,), daemon=True) for section in ("one", "another")]
     for each in both:
         each.start()
-    until(lambda: long_line.waiting == 1 and at_once)
+    until(lambda: long_line.n_waiting == 1 and at_once)
     with line.turn(lambda _before: None):  # at once, while both are at work or wait
         assert (line.n_working, line.waiting) == (2, 0)
     may_end.set()
@@ -94,7 +94,7 @@ def test_two_long_computations_take_turns_part_by_part(line, monkeypatch):
             order.append(name)
             begun.set()
             if number < 4:  # the other one waits by now; of the last part nobody needs to
-                until(lambda: long_line.waiting == 1)
+                until(lambda: long_line.n_waiting == 1)
             yield np.int64(number)
 
     def visit(name):

@@ -279,7 +279,7 @@ def test_a_place_in_line_is_read_and_a_turn_begins_by_itself(visit, fresh, mine,
     assert read[0] == "1 computation of another visitor is ahead of yours, which starts by itself."
     assert read[0] not in said(page), "it is gone when the picture is there"
     assert not any("before yours" in each.value for each in page.info)
-    assert (fresh.line.n_working, fresh.line.waiting) == (0, 0)
+    assert (fresh.line.n_working, fresh.line.n_waiting) == (0, 0)
 
 
 def test_a_line_that_is_full(visit, fresh, mine):

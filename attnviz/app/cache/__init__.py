@@ -1,1 +1,1 @@
-"""What all visitors share in memory: models, their runs, charts; bounded in bytes."""
+"""Caches that all visitors share: models, their runs, charts; bounded in bytes."""

@@ -175,7 +175,7 @@ def own_memory() -> int:
 
 
 def memory_after_trim() -> int:
-    """The same; where it is more than `ATTNVIZ_PROCESS_MB`, after what is free was given back."""
+    """Bytes of own memory; above `ATTNVIZ_PROCESS_MB` they are measured after the allocator returned what is free."""
     most = settings.current_settings().process_bytes
     if most is not None and own_memory() >= most:
         trim_memory()

@@ -83,9 +83,9 @@ def wait_for_turn() -> AbstractContextManager[None]:
 
 @contextmanager
 def wait_for_step() -> Iterator[None]:
-    """The same for one part of a long computation.
+    """Inside the block this thread may run one step of a long computation.
 
-    All of them together have a place fewer than there are, so that one is left for whoever typed a sentence: he waits
+    Long computations together have one place fewer than there are. One is left for whoever typed a sentence: he waits
     for no long part. Who waits among the long ones holds no place.
     """
     with wait_in_line(process_caches().long_line), wait_for_turn():

@@ -90,7 +90,7 @@ class WaitingLine:
         return min(len(self._line), self._at_once)
 
     @property
-    def waiting(self) -> int:
+    def n_waiting(self) -> int:
         """How many wait for their turn."""
         return max(0, len(self._line) - self._at_once)
 
@@ -125,7 +125,7 @@ TRAININGS = WaitingLine(max(1, (os.cpu_count() or 1) // 2), longest=6)
 
 
 def trainings_ahead(before: int) -> str:
-    """What a visitor reads whose training is not yet begun."""
+    """The sentence for a visitor whose training waits in line."""
     return ngettext(
         "{n} training of another visitor is ahead of yours, which starts by itself.",
         "{n} trainings of other visitors are ahead of yours, which starts by itself.",

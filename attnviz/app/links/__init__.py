@@ -1,1 +1,1 @@
-"""What a visitor chooses, kept in the link: declared once, read and written from there."""
+"""A visitor's choices and their links: declared once, then read and written by the declaration."""

@@ -1,4 +1,4 @@
-"""What a visitor can choose, declared once: its name in a link, its default, and the values that it allows.
+"""Choices of a visitor, each declared once: name in a link, default, and allowed values.
 
 Widgets, links, saved views, coming back to a page, and the sentences that answer nonsense in a link all
 follow from these declarations. A page declares its choices in its own module:
@@ -37,7 +37,7 @@ def parse_head(text: str) -> HeadPlace:
     return int(match[1]), int(match[2])
 
 
-def name_of_head(head: HeadPlace | None) -> str:
+def head_name(head: HeadPlace | None) -> str:
     """(13, 8) is written "13.8", no head as nothing."""
     return "" if head is None else f"{head[0]}.{head[1]}"
 
@@ -273,7 +273,7 @@ EVERY_PAGE = "*"
 
 
 def opening_values(page: str) -> Mapping[Choice[Any], tuple[Any, Any]]:
-    """What the page shows while nobody has chosen anything on it, and what its links mean that do not say."""
+    """By choice: the value of an untouched page, and the value of a link that does not name the choice."""
     return _PAGES[page].opening if page in _PAGES else {}
 
 
@@ -305,7 +305,7 @@ def _number_reader(parse: Callable[[str], Any], low: float, high: float) -> Call
     return read
 
 
-def reader(expected: Any, allowed: Callable[[Any], bool]) -> Callable[[Any], Any]:
+def record_reader(expected: Any, allowed: Callable[[Any], bool]) -> Callable[[Any], Any]:
     """A function that reads JSON as the expected type, a tuple of whole numbers say; ValueError where not allowed."""
 
     def read(value: Any) -> Any:

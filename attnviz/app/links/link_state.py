@@ -322,7 +322,7 @@ def view_address(longest: int = 100_000, *, omitted: Sequence[Choice[Any]] = ())
 
 
 def public_address(longest: int = 100_000) -> str | None:
-    """The same for a reader elsewhere: None where the app's address means this machine or this network only."""
+    """The address that opens this view from anywhere; None where the app's address is local or of a private network."""
     address = view_address(longest)
     return None if address is None or _is_private(urlsplit(address).hostname or "") else address
 

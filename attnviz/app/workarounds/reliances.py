@@ -20,7 +20,7 @@ from attnviz.base.reliance import Dependency, missing_dependencies
 
 
 @cache
-def log_what_is_gone() -> None:
+def log_missing_parts() -> None:
     """Log what is missing, once a process: the app goes on, and its operator knows why it looks or acts strangely.
 
     In a thread of its own: the frontend is 23 MB to look through, and the first visitor should not wait for it.

@@ -65,7 +65,7 @@ def browser_language() -> str | None:
 
 
 def app_session() -> dict[str, Any]:
-    """What the app keeps in this visitor's session, by name: all of it under one key of Streamlit's.
+    """The app's own session values of this visitor by name, all under one key of Streamlit's session.
 
     Read once by each thread that runs for a visitor: to ask Streamlit's session takes as long as a hundred looks into
     the dictionary, a page looks a thousand times, and for most widgets Streamlit goes through all keys.
@@ -112,7 +112,7 @@ def set_where_default(name: str, value: Any, where: str) -> None:
 
 
 def parse_message(data: bytes) -> Any:
-    """What a visitor's message says, in Streamlit's own terms; None for what is no message: Streamlit answers it."""
+    """A visitor's message as Streamlit's protobuf; None where it cannot be parsed, which Streamlit answers."""
     from google.protobuf.message import DecodeError
     from streamlit.proto.BackMsg_pb2 import BackMsg
 

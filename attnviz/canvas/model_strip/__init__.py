@@ -23,7 +23,7 @@ class StripPart:
 
 @dataclass(frozen=True)
 class StripBlock:
-    """What is in one layer's block."""
+    """The components of one layer's block."""
 
     attention: StripPart
     mlp: StripPart
@@ -53,7 +53,7 @@ def model_strip(
 
 @dataclass(frozen=True)
 class StripFigure:
-    """The same for a file, with layer and head `at` lit; `header` is in the language of whoever makes it."""
+    """The strip for a file, with layer and head `at` lit; `header` is in the language of whoever makes it."""
 
     header: dict[str, Any]
     scene = "strip"

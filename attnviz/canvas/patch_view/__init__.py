@@ -20,7 +20,7 @@ MOST_FACTOR = 10.0
 
 @dataclass(frozen=True)
 class PatchChoices:
-    """What a visitor chose in the view: the head, what is pinned and hidden, which heads are silenced."""
+    """A visitor's choices in the view: the head, pins, hidden patches, silenced heads."""
 
     layer: int = 0
     head: int = 0
@@ -56,7 +56,7 @@ class PatchScene:
     raw: tuple[PackedHeads | None, bytes] = (None, b"")
     every: bool = False
     layers: NDArray[np.floating] | None = None
-    rolled: NDArray[np.floating] | None = None
+    rollout: NDArray[np.floating] | None = None
     measure: NDArray[np.floating] | None = None
     measure_text: tuple[str, ...] = ()
     ordered: bool = False
@@ -76,9 +76,9 @@ class PatchScene:
 
     def can_show(self, which: PatchRows) -> bool:
         """Whether what this lies over the picture is here: attention is followed through layers of patches only."""
-        return {"layers": self.layers, "rollout": self.rolled}.get(which, self.maps) is not None
+        return {"layers": self.layers, "rollout": self.rollout}.get(which, self.maps) is not None
 
-    def allowed(self, choices: PatchChoices) -> PatchChoices:
+    def existing_choices(self, choices: PatchChoices) -> PatchChoices:
         """The choices without what does not exist here."""
         layer = min(max(choices.layer, 0), len(self.heads) - 1)
         patches = self.grid[0] * self.grid[1]
@@ -102,9 +102,9 @@ def patch_view(
 
     def read_change(report: dict[str, Any]) -> PatchChoices | None:
         reported = read_choices(report) if report.get("doc") == document else None
-        return None if reported is None else scene.allowed(reported)
+        return None if reported is None else scene.existing_choices(reported)
 
-    header, payload = _pack_scene(document, scene, scene.allowed(choices))
+    header, payload = _pack_scene(document, scene, scene.existing_choices(choices))
     mount_component("patch_view", key, "view", header, read_change, on_change, payload)
 
 
@@ -171,7 +171,7 @@ def _pack_scene(document: str, scene: PatchScene, choices: PatchChoices) -> tupl
     """The scene: a header, and the picture as it is, then maps, rows of all layers and scores, compressed."""
     maps = packing.thumbnail_codes(scene.maps).tobytes()
     # where every head's scores are sent, the browser follows them through the layers at every frame
-    layers, rolled = (b"", b"") if scene.every else (_encode_roots(scene.layers), _encode_roots(scene.rolled))
+    layers, rolled = (b"", b"") if scene.every else (_encode_roots(scene.layers), _encode_roots(scene.rollout))
     raw_header, raw = scene.raw
     parts = {"picture": len(scene.picture), "maps": len(maps), "layers": len(layers)}
     parts |= {"rolled": len(rolled), "raw": len(raw)}

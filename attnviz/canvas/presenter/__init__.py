@@ -11,7 +11,7 @@ from attnviz.canvas.shared.component import acknowledgement, get_component, last
 
 @dataclass(frozen=True)
 class Walk:
-    """What next and previous go through on a page, and what the bar says of it."""
+    """The steps that next and previous walk on a page, and the texts of the bar."""
 
     title: str  #: of the step or section
     position: str  #: such as "3 / 7"

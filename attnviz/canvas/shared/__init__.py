@@ -1,1 +1,1 @@
-"""What several components use."""
+"""Code that several components share."""

@@ -38,8 +38,8 @@ def get_component(name: str) -> Callable[..., Any]:
     return mount
 
 
-def last_sent_to(key: str) -> tuple[str, bytes]:
-    """What the component `key` of this page was sent last, after the component's name; KeyError if it is not there."""
+def last_payload(key: str) -> tuple[str, bytes]:
+    """Name of the component `key` of this page, and the data it was last sent; KeyError if it is not there."""
     sent: tuple[str, bytes] = st.session_state.get(_SENT, {})[key]
     return sent
 
@@ -73,7 +73,7 @@ def app_root() -> str:
 
 
 def reported_dict(value: Any) -> dict[str, Any]:
-    """What a component reported, as a dict, empty where it reported nothing."""
+    """A component's report as a dict; empty where it reported nothing."""
     return dict(value) if hasattr(value, "keys") else {}
 
 
@@ -96,7 +96,7 @@ def count(value: Any, below: float = math.inf) -> int | None:
 
 
 def last_report(key: str, name: str) -> dict[str, Any]:
-    """What the component `key` reported last under this name, empty before it reported anything."""
+    """The last report of the component `key` under this name; empty before the first."""
     return reported_dict(reported_dict(st.session_state.get(key)).get(name))
 
 

@@ -1,4 +1,4 @@
-"""What the browser is sent: one blob of bytes, and numbers as 16-bit or 8-bit codes.
+"""Pack data for the browser: one blob of bytes, and numbers as 16-bit or 8-bit codes.
 
 A blob is the length of its header and the version of the format (`base/packed.py`), the header (JSON, padded with
 spaces to a multiple of 4) and the payload. Values are coded on a square-root scale, so that small weights keep

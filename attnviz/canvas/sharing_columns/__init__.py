@@ -25,15 +25,15 @@ class SharingColumn:
     cache: str = ""  #: how the picture says what is kept
 
     @property
-    def counted(self) -> str:
+    def head_counts(self) -> str:
         """How many heads read how many."""
         text = _("{h} query heads on 1 K/V head") if self.kv_heads == 1 else _("{h} query heads on {g} K/V heads")
         return text.format(h=self.heads, g=self.kv_heads)
 
     @property
-    def spoken(self) -> str:
+    def description(self) -> str:
         """The column for those who cannot see it."""
-        parts = (self.name, self.counted, *self.facts, self.cache)
+        parts = (self.name, self.head_counts, *self.facts, self.cache)
         return join_sentences(*(end_sentence(phrase.rstrip(".。")) for phrase in parts))
 
 
@@ -64,7 +64,7 @@ class SharingFigure:
 
 def _header(columns: Sequence[SharingColumn], wires: int) -> dict[str, Any]:
     return {
-        "columns": [vars(column) | {"counted": column.counted, "spoken": column.spoken} for column in columns],
+        "columns": [vars(column) | {"counted": column.head_counts, "spoken": column.description} for column in columns],
         "wires": wires,
         "colours": {"q": Q_BLUE, "k": K_VERMILION, "v": V_GREEN, "masked": MASKED},
     }

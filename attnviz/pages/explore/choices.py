@@ -7,10 +7,10 @@ from attnviz.app.links.choices import (
     Choice,
     HeadPlace,
     PageChoices,
-    name_of_head,
+    head_name,
     pack_bits,
     parse_head,
-    reader,
+    record_reader,
 )
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, SCOPES, VIEWS
 from attnviz.base.words import N_
@@ -86,7 +86,7 @@ MODEL = PAGE.one_of("model", label=N_("Model"))
 HUB_ID = PAGE.text("hub_id", longest=1000, label=N_("Hub id or folder"))
 FRAME = PAGE.one_of("frame", ("usual", "none", "start", "chat"), label=N_("Put around the sentence"))
 STACK = PAGE.one_of("stack", ("", "encoder", "decoder", "cross"), label=N_("Attention"))
-AT: Choice[HeadPlace] = PAGE.custom("at", START, parse_head, name_of_head, (3, 1), label=N_("Head (layer.head)"))
+AT: Choice[HeadPlace] = PAGE.custom("at", START, parse_head, head_name, (3, 1), label=N_("Head (layer.head)"))
 ORDER = PAGE.one_of("by", ("place", *whole_model.MEASURES), label=N_("All heads, ordered by"))
 
 # How a matrix is shown
@@ -159,7 +159,7 @@ QUIET: Choice[tuple[str, ...]] = PAGE.on_canvas(
 STAGE: Choice[tuple[int, int | None] | None] = PAGE.on_canvas(
     "stage",
     None,
-    reader(tuple[int, int | None], lambda stage: all(0 <= at < MOST_TOKENS for at in stage if at is not None)),
+    record_reader(tuple[int, int | None], lambda stage: all(0 <= at < MOST_TOKENS for at in stage if at is not None)),
     lambda stage: list(stage) if stage else None,
     (2, 1),
     inside="c",

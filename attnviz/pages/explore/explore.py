@@ -11,7 +11,7 @@ from attnviz.analysis.model_run import Request
 from attnviz.app import page_parts, sentence_input, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_reading, link_state
-from attnviz.app.links.choices import Choice, name_of_head
+from attnviz.app.links.choices import Choice, head_name
 from attnviz.app.panel import fragment, show_notices, show_problems
 from attnviz.base.message import Problem
 from attnviz.base.words import _, translate_message
@@ -207,7 +207,7 @@ def site_address(displayed: DisplayedHead) -> str | None:
     plain = not request.second and request.frame == choices.FRAME.default
     if site is None or request.model not in model_files.MODELS or not (plain and short):
         return None
-    parameters = {"model": request.model, "text": request.text, "at": name_of_head((displayed.layer, displayed.head))}
+    parameters = {"model": request.model, "text": request.text, "at": head_name((displayed.layer, displayed.head))}
     chosen = link_state.link_values("explore")
     parameters |= {choice.name: chosen[choice.name] for choice in CHANGES if choice.name in chosen}
     on_canvas = chosen.get("c", {})

@@ -1,6 +1,6 @@
 """What a visitor can choose on the page about which head does what."""
 
-from attnviz.app.links.choices import Choice, HeadPlace, PageChoices, name_of_head, parse_head
+from attnviz.app.links.choices import Choice, HeadPlace, PageChoices, head_name, parse_head
 from attnviz.base.words import N_
 from attnviz.pages.heads.maths import head_survey
 
@@ -22,7 +22,7 @@ OF = PAGE.one_of(
     "hd_of", ("first", "second"), label=N_("Model of the head on show")
 )  #: which of the two models the head on show is of
 AT: Choice[HeadPlace | None] = PAGE.custom(
-    "hd_at", None, parse_head, name_of_head, (3, 1), label=N_("Head (layer.head)")
+    "hd_at", None, parse_head, head_name, (3, 1), label=N_("Head (layer.head)")
 )  #: None: the strongest
 EXAMPLE = PAGE.integer("hd_example", 1, low=1, high=5, label=N_("Example"))
 COSTS_ON = PAGE.integer("hd_costs_on", 2, low=1, high=MOST_COSTS, label=N_("Sentences for costs"))

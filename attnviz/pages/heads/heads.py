@@ -4,7 +4,7 @@ import streamlit as st
 
 from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import name_of_head
+from attnviz.app.links.choices import head_name
 from attnviz.app.panel import show_problems
 from attnviz.base.message import Message
 from attnviz.base.words import _
@@ -96,7 +96,7 @@ def _chosen(shown: head_surveys.DisplayedScan, by: str) -> int:
         return usual
     column = shown.survey.column(*asked)
     if column is None:
-        instead = {"asked": name_of_head(asked), "shown": name_of_head(shown.survey.places[usual])}
+        instead = {"asked": head_name(asked), "shown": head_name(shown.survey.places[usual])}
         widgets.show_substitute(
             choices.AT,
             Message("{model} has no head {asked}; {shown}, the strongest, is shown.", {"model": shown.name, **instead}),

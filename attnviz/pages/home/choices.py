@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import Choice, PageChoices, pack_bits, reader
+from attnviz.app.links.choices import Choice, PageChoices, pack_bits, record_reader
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, VIEWS, HeadEdit
 from attnviz.base.head_record import Pin, Pins
 from attnviz.base.words import N_
@@ -16,7 +16,9 @@ CHINESE = "动物没有过马路，因为它太累了。"  #: the same sentence,
 MOST_KEYS = 400
 
 
-_keys = reader(tuple[int, ...], lambda keys: len(keys) <= MOST_KEYS and all(0 <= key < MOST_KEYS for key in keys))
+_keys = record_reader(
+    tuple[int, ...], lambda keys: len(keys) <= MOST_KEYS and all(0 <= key < MOST_KEYS for key in keys)
+)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from attnviz.app.links.choices import Choice, PageChoices, pack_bits, reader
+from attnviz.app.links.choices import Choice, PageChoices, pack_bits, record_reader
 from attnviz.base import head_edit
 from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, VIEWS, HeadEdit
 from attnviz.base.words import N_
@@ -34,7 +34,7 @@ def _parse_edit(value: Any) -> HeadEdit:
 
 def _three_reader(lowest: int) -> Callable[[Any], tuple[int, int, int]]:
     """What reads three whole numbers, each from `lowest` to FARTHEST."""
-    return reader(tuple[int, int, int], lambda three: all(lowest <= n <= FARTHEST for n in three))
+    return record_reader(tuple[int, int, int], lambda three: all(lowest <= n <= FARTHEST for n in three))
 
 
 PAGE = PageChoices("lessons")

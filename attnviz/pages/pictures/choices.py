@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from attnviz.app.links.choices import PageChoices, reader
+from attnviz.app.links.choices import PageChoices, record_reader
 from attnviz.base.words import N_
 from attnviz.canvas import digit_pad
 from attnviz.models.pictures import SAMPLES
@@ -39,10 +39,10 @@ SHOWS = PAGE.one_of("pic_shows", ("row", "mean", "rollout", "layers"), label=N_(
 FACTOR = PAGE.real("pic_factor", 1.0, 0.0, 10.0, label=N_("Scale × the model’s"))
 
 
-_numbers = reader(
+_numbers = record_reader(
     tuple[int, ...], lambda numbers: len(numbers) <= MOST_PATCHES and all(0 <= n <= MOST_PATCHES for n in numbers)
 )
-_heads = reader(tuple[tuple[PictureStack, int, int], ...], lambda heads: len(heads) <= MOST_PATCHES)
+_heads = record_reader(tuple[tuple[PictureStack, int, int], ...], lambda heads: len(heads) <= MOST_PATCHES)
 
 
 def _drawings(value: Any) -> tuple[str, ...]:

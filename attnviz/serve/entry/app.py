@@ -1,4 +1,4 @@
-"""What Streamlit serves: its own app around the main script. `attnviz` runs this file, and so does the top folder's."""
+"""The app object that Streamlit serves, around the main script. `attnviz` and the top folder's app.py run this file."""
 
 import streamlit as st
 

@@ -49,7 +49,7 @@ def test_as_many_work_as_may_and_the_others_come_in_order_and_hear_how_many_are_
     assert third.waits.wait(10)
     assert not second.works.is_set()
     assert (second.told[0], third.told[0]) == (1, 2)
-    assert (line.n_working, line.waiting) == (at_once, 2)
+    assert (line.n_working, line.n_waiting) == (at_once, 2)
     first.end()
     assert second.works.wait(10)
     assert not third.works.is_set()
@@ -59,7 +59,7 @@ def test_as_many_work_as_may_and_the_others_come_in_order_and_hear_how_many_are_
     for each in (third, *others):
         each.end()
     assert first.told == []
-    assert (line.n_working, line.waiting) == (0, 0)
+    assert (line.n_working, line.n_waiting) == (0, 0)
 
 
 def test_who_leaves_while_waiting_makes_room():
@@ -99,7 +99,7 @@ def test_whose_turn_lasts_longer_than_the_lease_holds_up_nobody_and_keeps_it():
     assert fourth.works.wait(10)
     for each in (third, fourth):
         each.end()
-    assert (line.n_working, line.waiting) == (0, 0)
+    assert (line.n_working, line.n_waiting) == (0, 0)
     first, other = Visitor(line), None
     assert first.works.wait(10)
     other = Visitor(line)
@@ -119,7 +119,7 @@ def test_where_memory_is_short_work_is_refused_in_a_sentence_and_pages_are_drawn
     with pytest.raises(Problem, match="short of memory just now"), TRAININGS.turn(print):
         pass
     with PAGES.turn(print):
-        assert TRAININGS.n_working == TRAININGS.waiting == 0
+        assert TRAININGS.n_working == TRAININGS.n_waiting == 0
     del held
     with TRAININGS.turn(print):
         pass

@@ -82,7 +82,7 @@ def test_a_library_that_is_not_installed_is_named_too():
 def test_the_server_s_log_says_what_is_gone(monkeypatch, tmp_path, caplog):
     frontend_without(monkeypatch, tmp_path)
     with caplog.at_level(logging.ERROR, "attnviz"):
-        reliances.log_what_is_gone.__wrapped__()
+        reliances.log_missing_parts.__wrapped__()
         until(lambda: "the space around a page" in caplog.text)
     assert "no longer has the class .stMainBlockContainer in its frontend: used by attnviz/app/app.css" in caplog.text
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import name_of_head as name_of
+from attnviz.app.links.choices import head_name as name_of
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_list, join_sentences

@@ -11,7 +11,7 @@ from attnviz.app import page_parts, presenting, show, training, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.panel import show_problems
-from attnviz.app.text import with_minus
+from attnviz.app.text import typeset_minus
 from attnviz.base.words import _, join_list, ngettext
 from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import reach_training
@@ -239,7 +239,7 @@ def _distance_caption(result: reach_training.Result, start: bool) -> str:
         n=config.n,
         share=result.reach["attention"].share_of_first,
     )
-    return with_minus(caption)
+    return typeset_minus(caption)
 
 
 def _learning_caption(result: reach_training.Result) -> str:

@@ -13,7 +13,7 @@ from attnviz.analysis.model_run import ModelRun, Stack, StackId
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import name_of_head
+from attnviz.app.links.choices import head_name
 from attnviz.app.text import translate_markdown
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import _, current_language, join_sentences, ngettext, translate_message
@@ -62,7 +62,7 @@ def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
         tiles = _order_tiles(tiles, _get_measures(run, stack), by, measures[by])
     # in a sentence longer than a small picture is wide, a row spreads its weight so far that even steps leave it black
     root = curve == "root" or len(stack.keys) > packing.THUMBNAIL_SIDE
-    silenced = tuple(position for position in stack.places if name_of_head(position) in link_state.value(choices.QUIET))
+    silenced = tuple(position for position in stack.places if head_name(position) in link_state.value(choices.QUIET))
     tiles = replace(tiles, grid=replace(tiles.grid, root=root, silenced=silenced))
     # what the visitor asked for, with all that these pictures depend on besides the sentence
     besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, current_language())

@@ -11,7 +11,7 @@ from attnviz.analysis.what_if import difference_sentence
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import head_owner, to_long_table
-from attnviz.app.links.choices import name_of_head, parse_head
+from attnviz.app.links.choices import head_name, parse_head
 from attnviz.app.text import translate_markdown
 from attnviz.base.head_record import HeadView
 from attnviz.base.message import Problem
@@ -86,7 +86,7 @@ def _choose_heads(displayed: DisplayedHead, kind: str) -> tuple[tuple[int, int],
         choices.MEAN_OF,
         _("Heads, as layer.head"),
         displayed.stack,
-        usual=[name_of_head((displayed.layer, displayed.head))],
+        usual=[head_name((displayed.layer, displayed.head))],
     )
 
 

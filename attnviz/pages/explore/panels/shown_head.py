@@ -14,7 +14,7 @@ from attnviz.analysis.model_run import ModelRun, Stack
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import Choice, HeadPlace, name_of_head, parse_head
+from attnviz.app.links.choices import Choice, HeadPlace, head_name, parse_head
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, HeadEdit
 from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins, PinSide
 from attnviz.base.message import Message
@@ -92,7 +92,7 @@ def show_refusals(stack: Stack) -> None:
 
 def select_heads(choice: Choice[Any], label: str, stack: Stack, **more: Any) -> tuple[HeadPlace, ...]:
     """Draw a list of all heads to choose some from; `more` is for the widget."""
-    names = {name: name for name in map(name_of_head, stack.places)}
+    names = {name: name for name in map(head_name, stack.places)}
     return tuple(parse_head(name) for name in widgets.select_several(choice, label, names, **more))
 
 

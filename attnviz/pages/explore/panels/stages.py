@@ -125,7 +125,7 @@ def panel(displayed: DisplayedHead) -> None:
             QUERY, start_q, lambda picked: link_state.set_and_push(choices.STAGE, (picked, None))
         ),
     )
-    mask, scale = head_drawing.mask_and_scale(displayed.stack, displayed.layer, displayed.edit)
+    mask, scale = head_drawing.mask_and_scale_choices(displayed.stack, displayed.layer, displayed.edit)
     result = stages(displayed.stack, displayed.layer, displayed.head, query, mask, scale)
     largest = int(result.weights.argmax()) if start_k is None else start_k
     key = right.selectbox(

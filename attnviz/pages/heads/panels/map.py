@@ -12,7 +12,7 @@ from attnviz.analysis.model_run import Request
 from attnviz.app import head_drawing, page_parts, show, widget_values
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import name_of_head
+from attnviz.app.links.choices import head_name
 from attnviz.app.panel import fragment, show_problems
 from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.app.widgets import select_one
@@ -195,7 +195,7 @@ def _about_plane(survey: head_survey.HeadScan, by: str, against: str, _language:
     most = np.argsort(-np.nan_to_num(y, nan=-np.inf))[:3]
     return _(
         "Each point is a head, called layer.head; highest are **{names}**. The two rankings correlate at {rank:.2f}."
-    ).format(names=join_list(name_of_head(survey.places[int(n)]) for n in most), rank=rank)
+    ).format(names=join_list(head_name(survey.places[int(n)]) for n in most), rank=rank)
 
 
 # The heads that have a name, with the evidence for it; a row chooses its head.
@@ -240,7 +240,7 @@ def _named(survey: head_survey.HeadScan, _language: str) -> tuple[list[tuple[str
     measured = [(survey.measures[kind], column) for kind, column in heads]
     table: dict[str, list[Any]] = {
         _("called"): [translate_markdown(head_survey.KINDS[kind][0]) for kind, _column in heads],
-        _("head"): [name_of_head(survey.places[column]) for _kind, column in heads],
+        _("head"): [head_name(survey.places[column]) for _kind, column in heads],
         _("weight"): [with_error(measure.mean[column], measure.stderr[column], 2) for measure, column in measured],
         _("in the first ten"): [f"{Rounded(measure.stability[column]):.0%}" for measure, column in measured],
     }

@@ -47,7 +47,7 @@ def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture) -> None:
         order = _order(stack)
     chosen = chosen_view(run, stack)
     scene = picture_cache.patch_scene(loaded, picture, run, stack, picture_cache.displayed_change(stack, chosen), order)
-    chosen = scene.allowed(chosen)
+    chosen = scene.existing_choices(chosen)
     change = chosen_change(run, stack, chosen)
     with answer:
         picture_answer.draw(loaded, picture, run, change)
@@ -204,7 +204,7 @@ def displayed_weights(stack: PatchStack, chosen: PatchChoices) -> np.ndarray:
 
 def displayed_rows(stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> np.ndarray:
     """The rows that lie over the picture, (Q, K): of the head on show, of all layers, or through them."""
-    of_layers = {"layers": scene.layers, "rollout": scene.rolled}.get(chosen.shows)
+    of_layers = {"layers": scene.layers, "rollout": scene.rollout}.get(chosen.shows)
     return displayed_weights(stack, chosen)[chosen.head] if of_layers is None else of_layers
 
 

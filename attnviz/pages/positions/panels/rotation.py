@@ -6,7 +6,7 @@ import streamlit as st
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
-from attnviz.app.text import with_minus
+from attnviz.app.text import typeset_minus
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_sentences, ngettext
 from attnviz.canvas import rotation_circle
@@ -66,8 +66,8 @@ def circle_panel() -> None:
             key="p_circle_under",
             canvas=show.live_canvas("p_circle"),
             table=lambda: {"pair": np.arange(len(result.turns)), "radians_per_position": result.turns},
-            caption=with_minus(caption),
-            sentence=with_minus(caption),
+            caption=typeset_minus(caption),
+            sentence=typeset_minus(caption),
         )
     show.program(experiment.pair_program(config), "p-circle")
 
@@ -227,7 +227,7 @@ def _draw_distance(result: experiment.LongerResult) -> None:
         name="longer-distance",
         key="p_longer_distance",
         table={"distance": result.distance, "as_trained": result.plain, config.method: result.chosen},
-        sentence=with_minus(caption),
+        sentence=typeset_minus(caption),
     )
 
 

@@ -50,7 +50,7 @@ def _draw_shared_layer(run: ModelRun) -> None:
     with right:
         st.subheader(_("The next token, before and after"), anchor=False)
         downstream = _downstream(run, config)
-    if presenting.figure_alone() == "h-heads":  # an embed code that was copied before the box was in the link
+    if presenting.embedded_figure() == "h-heads":  # an embed code that was copied before the box was in the link
         link_state.set_value(choices.HEADS, True)
     box = widgets.expander(choices.HEADS, _("Head by head"))
     if box.open:
