@@ -77,7 +77,7 @@ def test_two_long_computations_leave_a_place_to_who_typed_a_sentence(line, monke
         each.start()
     until(lambda: long_line.n_waiting == 1 and at_once)
     with line.turn(lambda _before: None):  # at once, while both are at work or wait
-        assert (line.n_working, line.waiting) == (2, 0)
+        assert (line.n_working, line.n_waiting) == (2, 0)
     may_end.set()
     for each in both:
         each.join(45)

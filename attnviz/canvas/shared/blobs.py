@@ -52,7 +52,7 @@ class Overview:
         return cls(np.concatenate(tiles), HeadGrid.of([len(tile) for tile in tiles], kv_heads, layer_ids))
 
     def by(self, measure: NDArray[np.floating], name: str = "", order: bool = False, dim: bool = False) -> "Overview":
-        """The overview with a measure (N,) or (L, H): tiles ordered and dimmed by it if asked, its value shown on hover."""
+        """The overview with a measure (N,) or (L, H): tiles ordered and dimmed by it if asked, its value on hover."""
         values = tuple(packing.json_numbers(np.asarray(measure, np.float64).ravel(), 4))
         laid = replace(self.grid, measure=values, measure_name=name, order="measure" if order else "place", dim=dim)
         return replace(self, grid=laid)
