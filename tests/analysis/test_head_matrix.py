@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from attnviz.analysis.head_matrix import DisplayOptions, head_matrix
-from attnviz.pages.explore.maths.whole_model import measure_heads, stack_yardstick, sweep_one_layer
+from attnviz.pages.explore.maths.whole_model import build_yardstick, measure_heads, sweep_one_layer
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_the_sentence_about_a_row_has_its_own_numbers(decoded):
 
 def test_the_heads_that_stand_out_have_the_largest_measures(decoded):
     stack = decoded.stacks[0]
-    yardstick = stack_yardstick(stack)
+    yardstick = build_yardstick(stack)
     found = measure_heads(
         stack, [sweep_one_layer(stack, index, yardstick) for index in range(len(stack.layers))]
     ).standouts

@@ -1,4 +1,4 @@
-"""What a visitor can choose on the explorer: sentence, model and head, how they are shown, and what is changed."""
+"""Choices of the page Explore: sentence, model and head, display options, and changes of mask and scale."""
 
 from typing import Any
 
@@ -47,9 +47,9 @@ def _parse_list(value: Any) -> list[Any]:
 
 
 def _parse_pins(value: Any) -> dict[str, Any]:
-    """Pins on queries and keys, and the cell that was clicked: {"t": [["q", 3, "it"], ...], "c": [3, 1, "it", "The"]}.
+    """Parse the pins and the clicked cell: {"t": [["q", 3, "it"], ...], "c": [3, 1, "it", "The"]}.
 
-    Numbers are positions among the model's tokens, with the label of the token; LAST has none.
+    Numbers are positions among the model's tokens, each with the token's label. LAST has no label.
     """
     pins: dict[str, Any] = {"t": [_parse_pin(pin) for pin in _parse_list(value.get("t", []))]}
     if value.get("c") is not None:
@@ -72,7 +72,7 @@ def _parse_label(value: Any) -> str:
 
 
 def _parse_scalars(value: Any) -> tuple[Any, ...]:
-    """Names or numbers; those that the page does not have are left out there, and the visitor is told."""
+    """Parse names or numbers. The page drops those that it does not have, and tells the visitor."""
     return tuple(entry if isinstance(entry, str | int) else str(entry) for entry in _parse_list(value))
 
 

@@ -1,4 +1,4 @@
-"""The explorer: a sentence, every head of a model, and what changes when a head is changed."""
+"""The page Explore: a sentence, every head of a model, and what changes when a head is changed."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -25,8 +25,7 @@ from attnviz.pages.explore.panels import head, next, overview, several_heads, st
 from attnviz.pages.explore.panels.shown_head import DisplayedHead
 from attnviz.site import model_files
 
-#: what of a link the explorer without a server reads besides the sentence, the model and the head; of what the canvases
-#: hold, this
+#: choices that the explorer without a server reads from a link, besides sentence, model and head; then those of canvases
 CHANGES = (choices.MASK, choices.WINDOW, choices.SCALE, choices.FACTOR, choices.WHERE, choices.SEEN)
 CANVAS_CHOICES = (choices.PAINTED, choices.HIDDEN, choices.QUIET)
 
@@ -41,7 +40,7 @@ def page() -> None:
 
 
 def draw_form() -> Request | None:
-    """Draw the controls; what they ask for, None until the visitor lets the model be loaded."""
+    """Draw the form and return its request; None until the visitor allows the model to load."""
     text_column, model_column = st.columns([2.6, 1.4], vertical_alignment="top")
     models = sorted(
         (model for model in availabilities() if model.entry.kind != "pictures"),
@@ -82,7 +81,10 @@ def draw_form() -> Request | None:
 
 
 def _check_model(known: Mapping[str, ModelKind | None], name: str) -> tuple[bool, ModelKind | None, Problem | None]:
-    """Whether the model may be loaded; its kind, or why it cannot be: outside the catalogue only loading tells."""
+    """Return whether the model may be loaded, its kind, and the problem if it cannot be.
+
+    The kind of a model outside the catalogue is known only after loading.
+    """
     if name in known:
         return True, known[name], None
     if not name:
@@ -96,7 +98,7 @@ def _check_model(known: Mapping[str, ModelKind | None], name: str) -> tuple[bool
 
 
 def _ask_second_text(kind: str | None) -> str:
-    """The other text: what a decoder writes, or the second sentence of a pair. It is kept while its box is hidden."""
+    """Draw the box of the second text: a decoder's, or the second sentence of a pair. A hidden box keeps its text."""
     # an encoder reads a pair where the visitor switched it on, or before that, where a second sentence was typed
     switched = link_state.value(choices.PAIR)
     if kind == "encoder-decoder":
@@ -110,7 +112,7 @@ def _ask_second_text(kind: str | None) -> str:
 
 
 def _ask_frame(kind: str | None) -> Frame:
-    """Draw what is put around the sentence, and for encoders the switch for a second sentence."""
+    """Draw the choice of tokens around the sentence, and for encoders the switch for a second sentence."""
     frames: dict[str, str] = {"usual": _("as the model expects"), "none": _("nothing")}
     if kind not in ("encoder", "encoder-decoder"):
         frames |= {"start": _("a start token"), "chat": _("the chat template")}
@@ -131,9 +133,9 @@ def _ask_frame(kind: str | None) -> Frame:
 
 
 def take_example(example: Example) -> None:
-    """Choose an example: its sentence, and the model and head that show best what it is about. A callback.
+    """Choose an example: its sentence, and the model and head that show it best. A callback.
 
-    The first one is any model's to read, so it keeps the model that is chosen, and its head where that is another.
+    Every model can read the first example. So it keeps the chosen model, and the head of any other model.
     """
     changes: dict[Choice[Any], Any] = {
         choices.SENTENCE: example.text,
@@ -155,10 +157,10 @@ def take_example(example: Example) -> None:
 
 @fragment
 def draw_heads(request: Request) -> None:
-    """Draw the heads and every panel about them.
+    """Draw the heads and all panels about them.
 
-    Choosing a head reruns only this; the model runs only for new input. Measuring all heads, for the standouts, takes
-    longer than drawing them, and comes last.
+    Choosing a head reruns only this; the model runs only for new input. Standouts come last: measuring all heads takes
+    longer than drawing them.
     """
     with show_problems():
         run = model_cache.get_run(request)
@@ -177,7 +179,7 @@ def draw_heads(request: Request) -> None:
 
 
 def draw_panels(displayed: DisplayedHead) -> None:
-    """Draw six panels, closed at first, the code that prints this head's numbers, and a link to it without a server."""
+    """Draw six panels, closed at first, the head's program, and a link to the explorer without a server."""
     about = {
         "what_if": (":material/science:", what_if.panel),
         "place": (":material/account_tree:", stages.draw_model_strip),
@@ -201,7 +203,7 @@ def draw_panels(displayed: DisplayedHead) -> None:
 
 
 def site_address(displayed: DisplayedHead) -> str | None:
-    """The address of what is on show in an explorer without a server; None where there is none."""
+    """Address of this head in the explorer without a server; None where that cannot show it."""
     site, request = settings.current_settings().site, displayed.run.request
     short = len(displayed.stack.queries) <= model_files.LONGEST
     plain = not request.second and request.frame == choices.FRAME.default

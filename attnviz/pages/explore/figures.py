@@ -1,4 +1,4 @@
-"""What the explorer draws with: one query's way through attention, several pictures in a row, all heads of a model."""
+"""Figures of the page Explore: one query's steps through attention."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ MOST_KEYS = 24  #: contributions that are drawn, at most
 
 
 def product_strips(q: np.ndarray, k: np.ndarray, query: str, key: str) -> Figure:
-    """q, k and their elementwise product over the head's width, each row on its own scale."""
+    """Bars of q, k and their elementwise product, each (D,), each row on its own scale."""
     signs = np.where(q * k < 0, SCORES[1][1], SCORES[3][1])
     x = axis(_("component, 0 to {last}").format(last=len(q) - 1))
     hover, zero = "[%{x}] %{y:.4f}", {"zeroline": True}
@@ -29,7 +29,7 @@ def product_strips(q: np.ndarray, k: np.ndarray, query: str, key: str) -> Figure
 def row_steps(
     tokens: Sequence[str], scores: np.ndarray, scaled: np.ndarray, masked: np.ndarray, weights: np.ndarray, key: int
 ) -> Figure:
-    """Scores, scaled, masked and weights of one query over all keys; the chosen key stands out."""
+    """Bars of scores, scaled, masked and weights of one query, each (K,); the chosen key is highlighted."""
     colours = np.where(np.arange(len(tokens)) == key, K_VERMILION, Q_BLUE)
     grey = {"type": "rect", "y0": 0, "y1": 1, "yref": "y domain", "fillcolor": MASKED, "opacity": 0.3}
     hidden = [
@@ -65,7 +65,7 @@ def _stack_rows(rows: Sequence[Panel], gap: float, height: int) -> Figure:
 
 
 def weighted_values(tokens: Sequence[str], weighted: np.ndarray, output: np.ndarray) -> Figure:
-    """The largest contributions weight x value (K, Dv), and below them their sum, the head's output."""
+    """Heatmap of the largest contributions, weight times value (K, Dv), above their sum, the head's output (Dv,)."""
     order = np.sort(np.argsort(-np.linalg.norm(weighted, axis=1), kind="stable")[:MOST_KEYS])
     top = float(max(np.abs(weighted).max(initial=0), np.abs(output).max(initial=0))) or 1.0
     bar, hover = THIN_BAR | {"title": {"text": _("value"), "side": "right"}}, "%{y} [%{x}]: %{z:.4f}"

@@ -1,4 +1,4 @@
-"""What a visitor can choose in a lesson. Everything but lesson, sentence and notes is undone when a step is left."""
+"""Choices of a lesson. When a step is left, all but lesson, sentence and notes are reset."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +33,7 @@ def _parse_edit(value: Any) -> HeadEdit:
 
 
 def _three_reader(lowest: int) -> Callable[[Any], tuple[int, int, int]]:
-    """What reads three whole numbers, each from `lowest` to FARTHEST."""
+    """Make a reader of three whole numbers, each from `lowest` to FARTHEST."""
     return record_reader(tuple[int, int, int], lambda three: all(lowest <= n <= FARTHEST for n in three))
 
 

@@ -1,4 +1,4 @@
-"""Lessons on attention, and one step of them on the screen: idea, picture, question, teacher's notes."""
+"""The page Lessons: one step at a time, with idea, picture, question and teacher's notes."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -27,7 +27,7 @@ from attnviz.pages.why.maths import parts
 
 
 def page() -> None:
-    """Draw the page; what it is, is said at the very first step alone: later steps need its room."""
+    """Draw the page. Only the very first step describes the page: later steps need the room."""
     here = link_state.value(choices.LESSON), link_state.value(choices.STEP)
     page_parts.draw_heading(PAGE, about=here == (choices.IDS[0], 1))
     lesson = open_lesson.current_lesson()
@@ -62,7 +62,7 @@ def _draw_top(lesson: Lesson, number: int) -> None:
 
 
 def _open_directions(lesson: Lesson, number: int) -> tuple[bool, bool]:
-    """Whether the way leads back from this step, and on."""
+    """Whether there is a step before this one, and one after it."""
     way, here = all_lessons.lesson_steps(lesson), (lesson.id, number)
     return here != way[0], here != way[-1]
 
@@ -137,7 +137,7 @@ def _draw_contents(displayed: Lesson) -> None:
 
 
 def lesson_subject(lesson: Lesson) -> Subject:
-    """The sentence, and its pass through the trained model where that is on this machine."""
+    """Build the subject: the sentence, and its run if the trained model is on this machine."""
     text = open_lesson.lesson_sentence(lesson)
     if not availability(landing.MODEL).on_this_machine:
         return Subject(text)
@@ -154,19 +154,19 @@ def lesson_subject(lesson: Lesson) -> Subject:
 
 @shared
 def _compute_facts(name: str, text: str, version: str, _step: LessonStep, _subject: Subject) -> Facts:
-    """The step's facts, computed once for all visitors with this sentence."""
+    """Compute the step's facts, once for all visitors with this sentence."""
     return _step.facts(_subject)
 
 
 class _NegativeNumber(Rounded):
-    """A number that is written with a minus, as in the pictures, and not with a hyphen."""
+    """A negative number, written with a minus sign as in the pictures, not with a hyphen."""
 
     def __format__(self, form: str) -> str:
         return super().__format__(form).replace("-", "−", 1)
 
 
 def fill_sentence(lesson: Lesson, template: str, facts: Facts) -> str:
-    """A sentence with its numbers: in the visitor's language, or as the lecturer wrote it."""
+    """Fill a template with the facts: translated, or as the lecturer wrote it. A Problem names a missing fact."""
     values = {
         name: _NegativeNumber(value) if isinstance(value, float) and value < 0 else value
         for name, value in facts.values.items()
@@ -201,7 +201,7 @@ def _draw_step(lesson: Lesson, number: int) -> None:
     answered = guess in answers
     picture = step.after if answered and step.after is not None else step.picture
     kind = PICTURES[picture.kind]
-    below = kind.wide or (kind.wide_on_page and not presented)
+    below = kind.is_wide or (kind.is_wide_on_page and not presented)
     if link_state.value(choices.NOTES) and not presented:  # they are not for the class
         _draw_notes(lesson, step, facts)
     left, right = st.columns([1, 1] if below else [1, 2.1], gap="large")
@@ -222,7 +222,7 @@ def _draw_step(lesson: Lesson, number: int) -> None:
         name = "board" if picture.kind == "board" else f"{lesson.id}-{number}-{'after' if answered else 'before'}"
         kind.draw(subject, picture.settings, open_lesson.PICTURE_KEY + name)  # one board becomes the next
     if lesson.summary and number == len(lesson.steps) and (answered or not answers):
-        with right if kind.wide or not below else st.container(), st.container(border=not presented, key="l-ending"):
+        with right if kind.is_wide or not below else st.container(), st.container(border=not presented, key="l-ending"):
             _draw_ending(lesson, facts)
 
 
@@ -242,7 +242,7 @@ def _draw_ending(lesson: Lesson, facts: Facts) -> None:
 
 
 def _answer_labels(lesson: Lesson, question: Question, facts: Facts) -> dict[str, str]:
-    """Id and words of each answer; tokens of the sentence where the facts offer them."""
+    """Id and label of each answer; tokens of the sentence where the facts offer them."""
     if facts.answers and not question.answers:
         return {id: escape_markdown(token) for id, token in facts.answers}
     return {id: fill_sentence(lesson, template, facts) for id, template in question.answers.items()}

@@ -33,8 +33,8 @@ def answer(address: str) -> bytes | None:
 def test_the_address_leads_to_every_head_while_the_run_is_in_memory(memory, minilm):
     request = Request("minilm-l6", "The cat sat on the mat.")
     run = memory.runs.get(request, lambda: run_model(request, minilm))
-    address = head_panel.heads_address(run, run.stacks[0])
-    assert address == head_panel.heads_address(run, run.stacks[0])
+    address = head_panel.offer_heads(run, run.stacks[0])
+    assert address == head_panel.offer_heads(run, run.stacks[0])
     header, payload = packing.unpack_blob(answer(address))
     assert header["heads"] == [12] * 6
     assert header["doc"] == name_tokens(run.stacks[0].queries.labels, None)
@@ -59,7 +59,7 @@ def test_tiles_are_under_the_change_where_it_reaches(memory, minilm, where, reac
     stack = run.stacks[0]
     assert len(stack.queries) > 64
     change = HeadEdit(scale="none", where=where)
-    address = head_panel.tiles_address(run, stack, 3, 5, change)
+    address = head_panel.offer_edited_tiles(run, stack, 3, 5, change)
     assert address is not None
     codes = np.frombuffer(zlib.decompress(answer(address)), np.uint8).reshape(72, 32, 32)
     for number in range(72):
@@ -78,7 +78,7 @@ def test_the_head_on_show_is_attended_once_for_its_picture_its_sentence_and_the_
     monkeypatch.setattr(recorded_layer, "attend", lambda *given: calls.append(given) or attend(*given))
     matrix = head_drawing.edited_matrix(run, stack, 3, 5, DisplayOptions(), HeadEdit(seen="before"))
     data = head_drawing.head_data(run, stack, 3, 5, DisplayOptions(), matrix)
-    fetched, _view = head_panel._head_computer(request, stack.id, DisplayOptions(), {}, None)(3, 5)
+    fetched, _view = head_panel._make_head_function(request, stack.id, DisplayOptions(), {}, None)(3, 5)
     assert len(calls) == 1
     logits = np.where(data.mask, data.scores.astype(np.float64) * data.scale, -np.inf)
     expected = np.exp(logits - logits.max(-1, keepdims=True))

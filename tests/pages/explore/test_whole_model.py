@@ -32,7 +32,7 @@ def stacks(model: Any, **more: Any) -> tuple[Stack, ...]:
 
 
 def whole(parts: whole_model.ModelParts) -> int:
-    named = (parts.embedding, parts.after, parts.head, parts.elsewhere)
+    named = (parts.embedding, parts.final_layers, parts.lm_head, parts.other_stack)
     return sum(part.parameters for part in named) + in_blocks(parts)
 
 
@@ -57,9 +57,9 @@ def test_smollm2_is_what_its_config_says(smollm2: Any) -> None:
         "v_proj": (192, 576),
         "o_proj": (576, 576),
     }
-    assert parts.after.parameters == m
-    assert (parts.tied, parts.predicts, parts.head.parameters) == (True, True, 0)
-    assert parts.block_of(29, 30) == 29
+    assert parts.final_layers.parameters == m
+    assert (parts.is_tied, parts.has_lm_head, parts.lm_head.parameters) == (True, True, 0)
+    assert parts.block_index(29, 30) == 29
     assert parts.width == m
 
 
@@ -81,13 +81,13 @@ def test_all_families_add_up_and_no_block_lacks_a_part(family: str) -> None:
     parts = whole_model.count_parts(model, stack)
     assert whole(parts) == parts.total == sum(p.numel() for p in model.parameters())
     assert len(parts.blocks) == (1 if family == "albert" else 3)
-    assert [parts.block_of(layer, len(stack.layers)) for layer in range(3)] == (
+    assert [parts.block_index(layer, len(stack.layers)) for layer in range(3)] == (
         [0, 0, 0] if family == "albert" else [0, 1, 2]
     )
     for block in parts.blocks:
         assert all(block[role].parameters for role in ("attention", "mlp", "norms"))
-    assert parts.elsewhere.parameters == 0
-    assert parts.predicts == (family != "albert")
+    assert parts.other_stack.parameters == 0
+    assert parts.has_lm_head == (family != "albert")
 
 
 def test_an_encoder_decoder_has_two_stacks_and_each_counts_the_other_elsewhere() -> None:
@@ -98,7 +98,7 @@ def test_an_encoder_decoder_has_two_stacks_and_each_counts_the_other_elsewhere()
     assert [len(found[name].blocks) for name in ("encoder", "decoder", "cross")] == [2, 3, 3]
     for parts in found.values():
         assert whole(parts) == parts.total == sum(p.numel() for p in model.parameters())
-    assert found["decoder"].elsewhere.parameters == in_blocks(found["encoder"])
+    assert found["decoder"].other_stack.parameters == in_blocks(found["encoder"])
 
 
 def test_layers_swept_at_the_same_time_come_in_their_order_and_as_they_come_alone(decoded):

@@ -1,4 +1,4 @@
-"""The numbers of one head: how each of its weights came about, and its matrix on one axis with another sentence's."""
+"""One head in numbers: every step from scores to output, and two heads aligned on common tokens."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ Pair = tuple[int | None, int | None]
 
 @dataclass(frozen=True)
 class StagesResult:
-    """One query of one head, step by step. Shapes: (D,), (K,), (K, Dv)."""
+    """Every step of one query in one head. D: width of q and k; K: number of keys; Dv: width of values."""
 
     query: int
     q: np.ndarray  #: (D,)
@@ -27,8 +27,9 @@ class StagesResult:
     scaled: np.ndarray  #: (K,) after scale, bias and soft-cap
     masked: np.ndarray  #: (K,) -inf where hidden
     weights: np.ndarray
-    weighted: np.ndarray  #: (K, Dv), weight times value
-    added: np.ndarray | None  #: (K,), length of weight times value after W_O; None where that projection is not known
+    weighted_values: np.ndarray  #: (K, Dv), weight times value
+    #: (K,), length of weight times value after W_O; None where that projection is not known
+    projected_norms: np.ndarray | None
     output: np.ndarray  #: (Dv,)
     factor: float  #: scores are multiplied by this
     shapes: dict[str, tuple[int, ...]]  #: the whole head's tensors, by stage
@@ -40,21 +41,21 @@ class StagesResult:
         return np.isfinite(self.masked)
 
     @property
-    def largest(self) -> float:
-        """The largest allowed score, which is subtracted before exp."""
+    def largest_score(self) -> float:
+        """The largest allowed score, which softmax subtracts before exp."""
         return float(self.masked[self.allowed].max()) if self.allowed.any() else 0.0
 
-    def total(self, key: int) -> float:
-        """What exp(scaled - largest) of this key is divided by: its sum over all allowed keys, sinks included."""
+    def softmax_denominator(self, key: int) -> float:
+        """Denominator of this key's softmax: the sum of exp over all allowed keys, sinks included."""
         if self.weights[key] > 0:
-            return float(np.exp(float(self.scaled[key]) - self.largest) / float(self.weights[key]))
-        return float(np.exp(self.masked[self.allowed] - self.largest).sum())
+            return float(np.exp(float(self.scaled[key]) - self.largest_score) / float(self.weights[key]))
+        return float(np.exp(self.masked[self.allowed] - self.largest_score).sum())
 
 
-def stages(
+def compute_stages(
     stack: Stack, layer: int, head: int, query: int, mask: MaskChoice = "model", scale: ScaleChoice = "model"
 ) -> StagesResult:
-    """Every stage of query `query` in one head, under the model's or another mask and scale."""
+    """Compute every step of one query in one head, under the model's or another mask and scale."""
     chosen = stack.layers[layer]
     steps = chosen.stages(head, mask, scale)
     kv_head = head // (chosen.n_heads // chosen.n_kv_heads)
@@ -64,15 +65,15 @@ def stages(
     q = tensors["q"][0, head, query].float().numpy(force=True)
     k, v = (tensors[name][0, kv_head].float().numpy(force=True) for name in "kv")
     try:
-        added = row["weights"] * chosen.value_norms()[0, head].float().numpy(force=True)
+        projected_norms = row["weights"] * chosen.value_norms()[0, head].float().numpy(force=True)
     except Problem:
-        added = None
+        projected_norms = None
     return StagesResult(
         query,
         q,
         k,
-        weighted=row["weights"][:, None] * v,
-        added=added,
+        weighted_values=row["weights"][:, None] * v,
+        projected_norms=projected_norms,
         factor=chosen.scale_of(head) if scale == "model" else scale_factor(scale, q.shape[-1]),
         shapes={name: tuple(tensor.shape) for name, tensor in tensors.items()},
         extras=tuple(name for name in ("bias", "softcap", "sinks") if getattr(chosen, name) is not None),
@@ -82,20 +83,20 @@ def stages(
 
 @dataclass(frozen=True)
 class AlignedMatrices:
-    """Two matrices with the same rows and columns, and the second minus the first.
+    """Two matrices on common rows and columns, and the second minus the first.
 
-    A token that only one sentence has is a hidden row and column of the other and of the difference.
+    A token of only one sentence is hidden in the other matrix and in the difference.
     """
 
     first: Matrix
     second: Matrix
     difference: Matrix
-    replaced: int  #: tokens that stand in another's place
-    alone: int  #: tokens that only one of the sentences has
+    n_replaced: int  #: tokens that stand in another's place
+    n_unmatched: int  #: tokens that only one of the sentences has
 
     @property
-    def common(self) -> tuple[Matrix, Matrix]:
-        """Both, without the rows and columns that only one of them has."""
+    def shared_cells(self) -> tuple[Matrix, Matrix]:
+        """Both matrices, with everything hidden that only one of them has."""
         first_visible, second_visible = ~self.first.hidden, ~self.second.hidden
         rows = first_visible.any(1, keepdims=True) & second_visible.any(1, keepdims=True)
         gone = ~(rows & first_visible.any(0) & second_visible.any(0))
@@ -104,7 +105,7 @@ class AlignedMatrices:
 
 
 def align_matrices(first: Matrix, second: Matrix) -> AlignedMatrices | None:
-    """The two on one axis; None where less than half of the shorter one's tokens stand in the other, in one order."""
+    """Align two matrices on common tokens; None if less than half of the shorter one's tokens match in order."""
     if 2 * count_common(first.rows, second.rows) < min(len(first.rows), len(second.rows)):
         return None
     rows, cols = align_tokens(first.rows, second.rows), align_tokens(first.cols, second.cols)
@@ -118,7 +119,10 @@ def align_matrices(first: Matrix, second: Matrix) -> AlignedMatrices | None:
 
 
 def align_tokens(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
-    """The tokens of both in one order: equal ones together, and as many others in a place as the other has there."""
+    """Pair the tokens of two texts in one order.
+
+    Equal tokens are paired, and replaced ones if both texts have as many. Any other token has None as its partner.
+    """
     pairs: list[Pair] = []
     for _kind, a0, a1, b0, b1 in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
         if a1 - a0 == b1 - b0:
@@ -130,7 +134,7 @@ def align_tokens(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
 
 
 def count_common(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many tokens stand in both, in the same order."""
+    """Count the tokens that both texts have in the same order."""
     return sum(block.size for block in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks())
 
 
@@ -141,7 +145,7 @@ def _spread_matrix(
     side: int,
     names: tuple[tuple[str, ...], tuple[str, ...]],
 ) -> Matrix:
-    """The matrix on the common axis; where it has no such token, it is hidden."""
+    """Spread a matrix over the common axes; cells of tokens that it does not have are hidden."""
     row_at, col_at = ([pair[side] for pair in pairs] for pairs in (rows, cols))
     values = np.zeros((len(rows), len(cols)), np.float32)
     hidden = np.ones(values.shape, bool)
@@ -161,6 +165,6 @@ def _spread_matrix(
 
 
 def _name_tokens(first: Sequence[str], second: Sequence[str], pairs: Sequence[Pair]) -> tuple[str, ...]:
-    """The names of the common axis: both where they differ, a dash where one sentence has no token."""
+    """Label the common axis: “a / b” where tokens differ, a dash where one text has no token."""
     both = [("–" if i is None else first[i], "–" if j is None else second[j]) for i, j in pairs]
     return tuple(a if a == b else f"{a} / {b}" for a, b in both)

@@ -1,4 +1,4 @@
-"""A whole model in numbers: all heads of a stack with their measures, and all parts with their sizes."""
+"""A whole model in numbers: measures of all heads of a stack, and the parameters of all parts."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -86,7 +86,7 @@ class StackMeasures:
 
     @cached_property
     def standouts(self) -> list[tuple[Message, tuple[int, int]]]:
-        """For each pattern its strongest head, if it reaches STANDS_OUT_FROM: a sentence and (layer, head)."""
+        """The strongest head of each pattern, if it reaches STANDS_OUT_FROM: a sentence and (layer, head)."""
         strongest = []
         for name, message in STANDOUT.items():
             values = np.nan_to_num(self.values.get(name, np.zeros(1)), nan=-1.0)
@@ -100,39 +100,39 @@ class StackMeasures:
 
 @dataclass(frozen=True)
 class LayerPictures:
-    """All heads of a layer in one go."""
+    """Thumbnails and measures of all H heads of one layer."""
 
     largest: np.ndarray  #: (H, q, k) the largest weight of each block, for a small picture; -1 where the mask hides all
     measures: dict[str, np.ndarray]  #: measure id -> (H,); empty where only pictures were asked for
 
 
 def sweep_model(stack: Stack) -> Iterator[LayerPictures]:
-    """The pictures of all heads, layer by layer, without their measures."""
+    """Yield the thumbnails of all heads, layer by layer, without measures."""
     with ThreadPoolExecutor(AT_ONCE) as threads:
         yield from threads.map(lambda index: sweep_one_layer(stack, index, None), range(len(stack.layers)))
 
 
-def stack_yardstick(stack: Stack) -> Yardstick:
-    """What all layers of a stack are measured with."""
+def build_yardstick(stack: Stack) -> Yardstick:
+    """Build the yardstick that all layers of a stack are measured with."""
     return make_yardstick(stack.layers[0], torch.tensor([stack.keys.ids]))
 
 
 def sweep_one_layer(stack: Stack, index: int, measuring: Yardstick | None) -> LayerPictures:
-    """One layer's heads; only their pictures without a yardstick."""
+    """Compute the thumbnails of one layer, and its measures unless `measuring` is None."""
     layer = sweep_layer(stack.layers[index], measuring)
     arrays = {name: value[0].float().cpu().numpy() for name, value in layer.measures.items()}
     return LayerPictures(layer.largest[0].cpu().numpy(), arrays)
 
 
 def measure_heads(stack: Stack, layers: Iterable[LayerPictures]) -> StackMeasures:
-    """All measures of all heads, from a sweep over the layers."""
+    """Concatenate the measures of all layers."""
     layer_measures = [layer.measures for layer in layers]
     values = {name: np.concatenate([measures[name] for measures in layer_measures]) for name in layer_measures[0]}
     return StackMeasures(values, stack.places)
 
 
 def applicable_measures(stack: Stack) -> tuple[str, ...]:
-    """Ids of the measures that apply to this stack: those of repeated tokens only where a sentence looks at itself."""
+    """Ids of the measures that apply to this stack. Those of repeated tokens need self-attention."""
     itself = stack.layers[0].kind == "self" and len(stack.keys) == stack.layers[0].shape[3]
     return tuple(name for name in MEASURES if itself or name not in ("duplicate_token", "induction"))
 
@@ -146,7 +146,7 @@ _EMBEDDING = re.compile(r"embed|^wte$|^wpe$|^shared$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class PartSize:
-    """One part: how many parameters it has, and the name and shape (as stored) of each of its matrices."""
+    """Size of one part: its number of parameters, and the name and stored shape of each matrix."""
 
     parameters: int = 0
     matrices: tuple[tuple[str, tuple[int, ...]], ...] = ()
@@ -154,21 +154,21 @@ class PartSize:
 
 @dataclass(frozen=True)
 class ModelParts:
-    """The way from tokens to the next one. Each parameter of the model is counted in exactly one part."""
+    """All parts of a model, from tokens to the next token. Each parameter is counted in exactly one part."""
 
     total: int
     width: int  #: of the vectors that pass from block to block
     embedding: PartSize
     #: of the stack on show, each part by its role; fewer than its layers where these share their weights
     blocks: tuple[dict[BlockRole, PartSize], ...]
-    after: PartSize  #: what follows the blocks: a norm, a pooler
-    head: PartSize  #: the matrix that scores the next token; no parameters of its own where it is the embedding's
-    tied: bool
-    predicts: bool  #: whether there is such a matrix
-    elsewhere: PartSize = field(default_factory=PartSize)  #: the blocks of the other stack
+    final_layers: PartSize  #: what follows the blocks: a norm, a pooler
+    lm_head: PartSize  #: the matrix that scores the next token; no parameters of its own where it is the embedding's
+    is_tied: bool
+    has_lm_head: bool  #: whether there is such a matrix
+    other_stack: PartSize = field(default_factory=PartSize)  #: the blocks of the other stack
 
-    def block_of(self, layer: int, layers: int) -> int:
-        """The block that is run as this layer of so many."""
+    def block_index(self, layer: int, layers: int) -> int:
+        """Index of the block that runs as layer `layer` of `layers`; several layers can share one."""
         return layer * len(self.blocks) // layers
 
 
@@ -181,7 +181,7 @@ def count_parts(model: Any, stack: Stack) -> ModelParts:
     embedding_ids = {id(p) for p in embeddings.parameters()}
     head_ids = set() if scores is None else {id(p) for p in scores.parameters()}
 
-    def part_of(name: str, parameter: nn.Parameter) -> Any:
+    def classify_parameter(name: str, parameter: nn.Parameter) -> Any:
         """The part that a parameter belongs to; in a block, its number and its role."""
         if _is_inside(name, prefix):
             number, *path = name[len(prefix) + 1 :].split(".")
@@ -195,7 +195,7 @@ def count_parts(model: Any, stack: Stack) -> ModelParts:
 
     members: dict[Any, list[tuple[str, nn.Parameter]]] = {}
     for name, parameter in model.named_parameters():
-        members.setdefault(part_of(name, parameter), []).append((name, parameter))
+        members.setdefault(classify_parameter(name, parameter), []).append((name, parameter))
     blocks = tuple(
         {role: _measure_size(members.get((at, role), ())) for role in get_args(BlockRole)}
         for at in range(block_lists[prefix])
@@ -218,7 +218,7 @@ def count_parts(model: Any, stack: Stack) -> ModelParts:
 
 
 def _find_block_lists(model: nn.Module) -> dict[str, int]:
-    """Lists of blocks, by their place in the model: the outermost lists whose members attend, and their lengths."""
+    """Find the outermost lists of blocks with attention: path in the model -> number of blocks."""
     block_lists: dict[str, int] = {}
     for name, module in model.named_modules():
         if not isinstance(module, nn.ModuleList | nn.Sequential) or any(
@@ -233,7 +233,7 @@ def _find_block_lists(model: nn.Module) -> dict[str, int]:
 
 
 def _find_stack_blocks(stack: Stack, block_lists: Mapping[str, int]) -> str:
-    """The list that the stack's layers are in."""
+    """Path of the list of blocks that holds the stack's layers."""
     tower, side = stack.layers[0].tower, "encoder" if stack.id == "encoder" else "decoder"
     candidates = [name for name in block_lists if tower and _is_inside(name, tower)]
     candidates = candidates or [name for name in block_lists if side in name.split(".")] or list(block_lists)
@@ -245,12 +245,12 @@ def _is_inside(name: str, module_name: str) -> bool:
 
 
 def _measure_size(named: Sequence[tuple[str, nn.Parameter]]) -> PartSize:
-    """The size of a part; biases and norms count, and are not listed."""
+    """Measure a part: all its parameters count, only matrices are listed."""
     matrices = tuple((_shorten_name(name), tuple(p.shape)) for name, p in named if p.dim() > 1)
     return PartSize(sum(parameter.numel() for _name, parameter in named), matrices)
 
 
 def _shorten_name(name: str) -> str:
-    """The name of the module that a matrix belongs to; of names that say little, also what that stands in."""
+    """Name of a matrix's module, with its parent where the name alone says little."""
     path = [segment for segment in name.removesuffix(".weight").split(".") if not segment.isdigit()]
     return ".".join(path[-2:]) if len(path) > 1 and path[-1] in ("dense", "o", "weight", "kernel") else path[-1]

@@ -1,7 +1,7 @@
-"""One head large, and a sentence and an export below it.
+"""The large head, with a sentence and export menus below it.
 
-The browser fetches by itself what it may need next: other heads, all heads of a short sentence, small pictures of a
-long one under a change. What it is given for that holds no tensors.
+The browser fetches on its own what it may need next: other heads, all heads of a short sentence, or the thumbnails of a
+long one under a change. The functions that serve it hold no tensors.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ from attnviz.pages.explore.panels import shown_head
 
 
 def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.DisplayedHead:
-    """Draw the chosen head large, and how it is displayed below it."""
+    """Draw the selected head large, with its display options below."""
     picture = st.container()
     below = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
     with below:
@@ -45,7 +45,7 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
     edit = shown_head.current_edit(stack, layer)
     matrix = head_drawing.edited_matrix(run, stack, layer, head, options, edit)
     axes = shown_head.picture_axes(stack, matrix)
-    every = heads_address(run, stack)
+    every = offer_heads(run, stack)
     data = head_drawing.head_data(run, stack, layer, head, options, matrix)
     view = replace(
         head_drawing.default_view(stack, layer, head, options, matrix),
@@ -60,9 +60,9 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
             view,
             replace(edit, seen=link_state.value(choices.SEEN)),  # what was looked at last, even if nothing is changed
             group="heads",
-            others=_head_computer(run.request, stack.id, options, colours, view.over),
+            others=_make_head_function(run.request, stack.id, options, colours, view.over),
             every=every,
-            edited_tiles=None if every else tiles_address(run, stack, layer, head, edit),
+            edited_tiles=None if every else offer_edited_tiles(run, stack, layer, head, edit),
             on_pins=partial(shown_head.store_pins, axes),
             on_edit=shown_head.store_edit,
             on_over=partial(link_state.set_and_push, choices.OVER),
@@ -75,7 +75,7 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
 
 
 def _choose_options(pair: bool) -> head_matrix.DisplayOptions:
-    """Draw the switches of the display; `pair`: the input has two sentences that can be told apart."""
+    """Draw the display options; `pair`: the input has two sentences that can be told apart."""
     values = widgets.select_one(
         choices.VALUES,
         _("Show"),
@@ -127,14 +127,14 @@ def _choose_colours() -> dict[str, Any]:
     return {"full_range": scale == "one", "root": curve == "root"}
 
 
-def _head_computer(
+def _make_head_function(
     request: Request,
     stack_id: StackId,
     look: head_matrix.DisplayOptions,
     colours: dict[str, Any],
     over: tuple[int, ...] | None,
 ) -> Callable[[int, int], tuple[HeadData, HeadView]]:
-    """A function that computes any head of a run while the run is in memory; it holds the request, not the tensors."""
+    """Make a function that computes any head while the run is in memory; it holds the request, not tensors."""
 
     def compute(layer: int, head: int) -> tuple[HeadData, HeadView]:
         run = model_cache.run_in_memory(request)
@@ -148,30 +148,29 @@ def _head_computer(
     return compute
 
 
-def heads_address(run: ModelRun, stack: Stack) -> str | None:
-    """The address of all heads, before they are looked at; None where the sentence is too long for it.
+def offer_heads(run: ModelRun, stack: Stack) -> str | None:
+    """Address from which the browser fetches all heads; None where the sentence is too long.
 
-    It is the same for all visitors who read this sentence.
+    All visitors who read this sentence share it.
     """
     return _offer_bytes(run.request, stack.id, ("all heads",), pack_heads) if sends_all_heads(stack) else None
 
 
 def sends_all_heads(stack: Stack) -> bool:
-    """Whether the browser is sent all heads: it then makes the small pictures under a change itself."""
+    """Whether the browser is sent all heads, and so makes thumbnails under a change itself."""
     return ahead.is_short_enough(len(stack.places), len(stack.queries), len(stack.keys))
 
 
 def pack_heads(stack: Stack) -> bytes:
-    """All heads as the browser is sent them."""
+    """Pack all heads for the browser."""
     counts = [layer.n_heads for layer in stack.layers]
     return ahead.sentence_blob(name_tokens(*stack.tokens), counts, head_matrix.raw_heads(stack.layers))
 
 
-def tiles_address(run: ModelRun, stack: Stack, layer: int, head: int, edit: HeadEdit) -> str | None:
-    """The address of the small pictures under the visitor's mask and scale; None where nothing is changed.
+def offer_edited_tiles(run: ModelRun, stack: Stack, layer: int, head: int, edit: HeadEdit) -> str | None:
+    """Address of the thumbnails under the visitor's mask and scale; None where nothing is changed.
 
-    It is the same for all who make this change, whatever of it they look at. Nothing is computed before the browser
-    asks, and then from what was recorded: no model runs.
+    All visitors who make this change share it. Nothing is computed before the browser asks, and no model runs.
     """
     if not edit.changes_attention:
         return None
@@ -181,12 +180,12 @@ def tiles_address(run: ModelRun, stack: Stack, layer: int, head: int, edit: Head
         run.request,
         stack.id,
         ("edited tiles", head_position, change),
-        lambda stack: packing.deflate(tiles_under_edit(stack, head_position, change)),
+        lambda stack: packing.deflate(compute_edited_tiles(stack, head_position, change)),
     )
 
 
-def tiles_under_edit(stack: Stack, head_position: tuple[int, int], edit: HeadEdit) -> bytes:
-    """The codes of all tiles, layer by layer, those that the edit reaches under it."""
+def compute_edited_tiles(stack: Stack, head_position: tuple[int, int], edit: HeadEdit) -> bytes:
+    """Thumbnail codes of all heads, layer by layer, under the edit where it reaches."""
     codes = [packing.thumbnail_codes(layer.largest) for layer in whole_model.sweep_model(stack)]
     for index, heads, weights, hidden in what_if.changed_layers(stack, *head_position, edit):
         codes[index][heads] = packing.make_thumbnails(weights, hidden)
@@ -194,7 +193,7 @@ def tiles_under_edit(stack: Stack, head_position: tuple[int, int], edit: HeadEdi
 
 
 def _offer_bytes(request: Request, stack_id: StackId, key: tuple[Any, ...], pack: Callable[[Stack], bytes]) -> str:
-    """The address of what `pack` makes of a stack, once for all visitors, while its run is in memory."""
+    """Address of `pack(stack)`, computed once for all visitors while the run is in memory."""
 
     def packed() -> bytes:
         run = model_cache.run_in_memory(request)
@@ -204,7 +203,7 @@ def _offer_bytes(request: Request, stack_id: StackId, key: tuple[Any, ...], pack
 
 
 def _draw_footer(displayed: shown_head.DisplayedHead) -> None:
-    """Draw what stands below the large head: its export menus, one of them for all heads whose lines are laid over."""
+    """Draw the footer of the large head: export menus of the head and of the lines, and notes."""
     run, stack, matrix = displayed.run, displayed.stack, displayed.matrix
     name = f"attention-{run.request.model}-layer{displayed.layer}-head{displayed.head}"
     before_w_o = matrix.said_before_w_o(displayed.query)

@@ -1,7 +1,7 @@
-"""What comes next: the ten likeliest tokens, and a model that writes up to fifty of them until it is stopped.
+"""The next token: the ten likeliest, and a model that writes up to fifty tokens until it is stopped.
 
-Each token that is written is a run of its own, so that the picture grows by its row as it comes. The link follows when
-the last one is written; in between only the session knows, or the browser's history would hold every half sentence.
+Each written token is a run of its own, so the picture grows row by row. The link is updated after the last one:
+otherwise the browser's history would hold every half sentence.
 """
 
 import random
@@ -30,7 +30,7 @@ _draw = random.SystemRandom()
 
 
 def panel(displayed: DisplayedHead) -> None:
-    """Draw the probabilities of the next token, or of a masked one, under a temperature and top-k."""
+    """Draw the probabilities of the next token, or of a masked one, under temperature and top-k."""
     loaded = model_cache.model_of_run(displayed.run)
     slots = prediction_slots(displayed.run, loaded)
     if not slots:
@@ -65,7 +65,7 @@ def panel(displayed: DisplayedHead) -> None:
 def _draw_probabilities(
     displayed: DisplayedHead, slot: Slot, number: int, likeliest: list[TokenChoice], temperature: float, top_k: int
 ) -> None:
-    """The likeliest tokens, and below them what the two sliders make of the first one's share, and why."""
+    """Draw the likeliest tokens, and describe how temperature and top-k change the first one's share."""
     best = likeliest[0]
     template = (
         _("“{token}” comes next with a probability of {share:.1%}.")
@@ -134,7 +134,7 @@ def _draw_append_buttons(displayed: DisplayedHead, slot: Slot, likeliest: list[T
 
 
 def _draw_writing_controls(displayed: DisplayedHead, slot: Slot) -> None:
-    """Draw the buttons that let the model write, and write the next token where there are more to come."""
+    """Draw the buttons for writing, and write the next token if any are left."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         count = widgets.number_box(choices.WRITE, _("Tokens"), step=1, width=110)
         st.button(_("Write"), icon=":material/edit:", key="begin-writing", on_click=_start_writing, args=(count,))
@@ -155,22 +155,22 @@ def _draw_writing_controls(displayed: DisplayedHead, slot: Slot) -> None:
 
 
 def _start_writing(count: int) -> None:
-    """Let the model write so many tokens. A callback."""
+    """Let the model write `count` tokens. A callback."""
     st.session_state[_LEFT] = count
 
 
 def _append(displayed: DisplayedHead, text: str) -> None:
-    """Append to the sentence and pin the new row, in one step of the browser's history. A callback."""
+    """Append to the sentence and pin the new row, as one step of the browser's history. A callback."""
     link_state.set_many(_append_to_text(displayed, text))
 
 
 def _written_choice(displayed: DisplayedHead) -> Choice[str]:
-    """Where the model's tokens go: a decoder that reads another text writes into the second."""
+    """The choice that written tokens are appended to: SECOND for an encoder-decoder, else SENTENCE."""
     return choices.SECOND if displayed.run.target is not None else choices.SENTENCE
 
 
 def _append_to_text(displayed: DisplayedHead, text: str) -> dict[Choice[Any], Any]:
-    """The choices with `text` appended to the sentence, which is remembered as it was."""
+    """Choices with `text` appended to the sentence; the text before it is remembered for undo."""
     field = _written_choice(displayed)
     before = link_state.value(field)
     _previous_texts(displayed).append(before)
@@ -178,7 +178,7 @@ def _append_to_text(displayed: DisplayedHead, text: str) -> dict[Choice[Any], An
 
 
 def _previous_texts(displayed: DisplayedHead) -> list[str]:
-    """The texts that what is there was made of, the latest last; none where the visitor has typed since."""
+    """Texts before each written token, the latest last; empty once the visitor has typed."""
     texts: list[str] = st.session_state.setdefault(_BEFORE, [])
     if texts and not link_state.value(_written_choice(displayed)).startswith(texts[-1]):
         texts.clear()
@@ -186,14 +186,14 @@ def _previous_texts(displayed: DisplayedHead) -> list[str]:
 
 
 def _undo(displayed: DisplayedHead) -> None:
-    """Take the last token back. A callback."""
+    """Remove the last written token. A callback."""
     texts = _previous_texts(displayed)
     if texts:
         link_state.set_many({_written_choice(displayed): texts.pop(), choices.PINS: None, choices.STAGE: None})
 
 
 def _write_next_token(displayed: DisplayedHead, slot: Slot) -> None:
-    """Draw a token as temperature and top-k let it be drawn, append it, and let the page be drawn again."""
+    """Sample the next token under temperature and top-k, append it, and rerun the page."""
     loaded = model_cache.model_of_run(displayed.run)
     temperature, top_k = link_state.value(choices.TEMPERATURE), link_state.value(choices.TOP_K)
     possible = token_choices(loaded, slot, top_k, temperature, top_k)

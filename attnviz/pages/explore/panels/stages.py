@@ -1,4 +1,4 @@
-"""The head on show: where it sits in the model, and how one of its weights is computed, step by step."""
+"""Where the displayed head sits in the model, and how one of its weights is computed, step by step."""
 
 import numpy as np
 import streamlit as st
@@ -14,7 +14,7 @@ from attnviz.canvas.model_strip import StripBlock, StripPart, StripWay, model_st
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.explore import choices, figures
 from attnviz.pages.explore.maths import whole_model
-from attnviz.pages.explore.maths.one_head import StagesResult, stages
+from attnviz.pages.explore.maths.one_head import StagesResult, compute_stages
 from attnviz.pages.explore.panels.shown_head import DisplayedHead, displayed_caption, select_head
 
 QUERY, KEY = "stage_query", "stage_key"
@@ -23,7 +23,7 @@ LEAST_SHARE = 1e-4  # of all parameters: less would be said as 0.00%
 
 
 def draw_model_strip(displayed: DisplayedHead) -> None:
-    """Draw the strip; a press on a block or a head chooses it."""
+    """Draw the model as a strip of blocks; a click on a block or a head selects it."""
     stack = displayed.stack
     loaded = model_cache.model_of_run(displayed.run)
     parts = model_cache.cached_result(
@@ -37,7 +37,7 @@ def draw_model_strip(displayed: DisplayedHead) -> None:
     }
     inside = [
         StripBlock(*(_build_strip_part(title, block[role], parts, note) for role, (title, note) in roles.items()))
-        for block in (parts.blocks[parts.block_of(layer, layers)] for layer in range(layers))
+        for block in (parts.blocks[parts.block_index(layer, layers)] for layer in range(layers))
     ]
     blocks = _build_strip_part(
         _("{layers} blocks, one after the other").format(layers=layers),
@@ -67,7 +67,7 @@ def draw_model_strip(displayed: DisplayedHead) -> None:
 
 
 def _parts_table(way: StripWay, layer: int) -> dict[str, list[str]]:
-    """Every part that is drawn, one in each row."""
+    """Table of all parts that are drawn, one row each."""
     block = way.inside[layer]
     components = [*way.before, way.blocks, block.attention, block.mlp, block.norms, *way.after]
     return {
@@ -80,16 +80,16 @@ def _parts_table(way: StripWay, layer: int) -> dict[str, list[str]]:
 
 def _parts_after_blocks(parts: whole_model.ModelParts) -> list[StripPart]:
     after = []
-    if parts.after.parameters:
-        after.append(_build_strip_part(_("After the blocks"), parts.after, parts))
-    if parts.elsewhere.parameters:
-        after.append(_build_strip_part(_("The other stack"), whole_model.PartSize(parts.elsewhere.parameters), parts))
-    if not parts.predicts:
+    if parts.final_layers.parameters:
+        after.append(_build_strip_part(_("After the blocks"), parts.final_layers, parts))
+    if parts.other_stack.parameters:
+        after.append(_build_strip_part(_("The other stack"), whole_model.PartSize(parts.other_stack.parameters), parts))
+    if not parts.has_lm_head:
         return [*after, StripPart(_("Vectors of the tokens"), (_("this model writes nothing"),))]
     return [
         *after,
         _build_strip_part(
-            _("Next token"), parts.head, parts, _("the embedding’s own matrix once more") if parts.tied else ""
+            _("Next token"), parts.lm_head, parts, _("the embedding’s own matrix once more") if parts.is_tied else ""
         ),
     ]
 
@@ -97,7 +97,7 @@ def _parts_after_blocks(parts: whole_model.ModelParts) -> list[StripPart]:
 def _build_strip_part(
     title: str, size: whole_model.PartSize, parts: whole_model.ModelParts, note: str = ""
 ) -> StripPart:
-    """A part with its largest matrices, a note below them, and its share of all parameters in words."""
+    """Build a part of the strip: its largest matrices, a note, and its share of all parameters."""
     lines = [f"{name} {' × '.join(f'{n:,}' for n in shape)}".strip() for name, shape in size.matrices[:MOST_LINES]]
     if len(size.matrices) > MOST_LINES:
         lines.append(_("and {count} more matrices").format(count=len(size.matrices) - MOST_LINES))
@@ -113,7 +113,7 @@ def _build_strip_part(
 
 
 def panel(displayed: DisplayedHead) -> None:
-    """Draw the way from q and k to the head's output, for one query and one key."""
+    """Draw every step from q and k to the head's output, for one query and one key."""
     queries, keys = displayed.stack.queries.labels, displayed.stack.keys.labels
     left, right = st.columns(2)
     start_q, start_k = _start_cell(displayed)
@@ -126,7 +126,7 @@ def panel(displayed: DisplayedHead) -> None:
         ),
     )
     mask, scale = head_drawing.mask_and_scale_choices(displayed.stack, displayed.layer, displayed.edit)
-    result = stages(displayed.stack, displayed.layer, displayed.head, query, mask, scale)
+    result = compute_stages(displayed.stack, displayed.layer, displayed.head, query, mask, scale)
     largest = int(result.weights.argmax()) if start_k is None else start_k
     key = right.selectbox(
         _("Key: the token looked at"),
@@ -143,9 +143,9 @@ def panel(displayed: DisplayedHead) -> None:
 
 
 def _start_cell(displayed: DisplayedHead) -> tuple[int, int | None]:
-    """The query and key that were chosen here, if this sentence has them, else those of the clicked cell.
+    """The (query, key) to start with, as positions of tokens: those chosen here, else the clicked cell.
 
-    Both are positions of the model's tokens; a whole word counts as its first piece. Without a key it is None.
+    A whole word counts as its first piece. The key is None if none was chosen.
     """
     n_q, n_k = len(displayed.stack.queries), len(displayed.stack.keys)
     chosen = link_state.value(choices.STAGE)
@@ -177,11 +177,11 @@ def _draw_arithmetic(result: StagesResult, key: int, query_token: str, key_token
     if not result.allowed[key]:
         st.latex(r"\text{masked:}\quad s \to -\infty,\qquad w = 0")
         return
-    largest = f"{Rounded(result.largest):.3f}"
-    power = np.exp(scaled - result.largest)
+    largest = f"{Rounded(result.largest_score):.3f}"
+    power = np.exp(scaled - result.largest_score)
     show.formulas(
         rf"w = \frac{{e^{{{Rounded(scaled):.3f}-({largest})}}}}{{\sum_j e^{{s_j-({largest})}}}}",
-        rf"= \frac{{{Rounded(power):.3f}}}{{{Rounded(result.total(key)):.3f}}} = {Rounded(weight):.3f}",
+        rf"= \frac{{{Rounded(power):.3f}}}{{{Rounded(result.softmax_denominator(key)):.3f}}} = {Rounded(weight):.3f}",
     )
 
 
@@ -228,30 +228,30 @@ def _draw_pictures(
                 high=float(allowed.max()) if len(allowed) else 0.0,
             ),
         )
-    lengths = np.linalg.norm(result.weighted, axis=1)
+    lengths = np.linalg.norm(result.weighted_values, axis=1)
     longest = find_largest(lengths)
     strongest = longest.index
     after_w_o = _("After W_O, the projection that follows, it is {length:.2f} long.")
     show.figure(
-        show.chart_of(figures.weighted_values, keys, result.weighted, result.output),
+        show.chart_of(figures.weighted_values, keys, result.weighted_values, result.output),
         name=f"values-{name}",
         key="stage-values",
         caption=caption,
         # a position makes the name of a column unique where tokens repeat
-        table={f"{i} {keys[i]}": row.tolist() for i, row in enumerate(result.weighted)},
+        table={f"{i} {keys[i]}": row.tolist() for i, row in enumerate(result.weighted_values)},
         sentence=join_sentences(
             (
                 _("“{token}” adds the longest vector to the output: weight times value is {length:.2f} long.")
                 if longest.alone
                 else _("“{token}” adds a vector to the output: weight times value is {length:.2f} long.")
             ).format(token=escape_markdown(keys[strongest]), length=longest.value),
-            "" if result.added is None else after_w_o.format(length=float(result.added[strongest])),
+            "" if result.projected_norms is None else after_w_o.format(length=float(result.projected_norms[strongest])),
         ),
     )
 
 
 def _product_sentence(product: np.ndarray) -> str:
-    """Which component weighs most in q·k, counted from 0 as in the picture, and whether it adds or takes away."""
+    """Sentence on the component that changes q·k most, counted from 0 as in the picture."""
     most = find_largest(np.abs(product))
     largest = most.index
     text = (

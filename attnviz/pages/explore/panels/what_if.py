@@ -1,6 +1,6 @@
-"""What changes under another mask, another scale or a silenced head: in the head, in later heads, in the next token.
+"""Effects of another mask, another scale or a silenced head: on the head, on later heads, on the next token.
 
-And programs for a notebook: the row that the page names, as it is, and before and after a change.
+Also the programs for a notebook: one row as it is, and before and after a change.
 """
 
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ def panel(displayed: shown_head.DisplayedHead) -> None:
 
 
 def _describe_rerun(displayed: shown_head.DisplayedHead, again: bool) -> str:
-    """What follows the change and what does not; of the next token only where the model writes one."""
+    """Caption on what is recomputed. It mentions the next token only where the model writes one."""
     if again and _writes_text(displayed):
         return _("Computed again: the whole model, with this change in it, its later layers and its next token.")
     if again:
@@ -67,7 +67,7 @@ def _writes_text(displayed: shown_head.DisplayedHead) -> bool:
 
 
 def _describe_settings(displayed: shown_head.DisplayedHead) -> None:
-    """Say which mask and scale the pictures here are drawn with, and where these are chosen."""
+    """Draw the current mask and scale, and where they are chosen."""
     stack, edit = displayed.stack, displayed.edit
     if link_state.value(choices.MASK) == "painted" and link_state.value(choices.PAINTED) and not edit.painted:
         st.caption(_("The painted mask was for other tokens, so painting starts again from the model's own mask."))
@@ -133,7 +133,7 @@ def _rerun_model(displayed: shown_head.DisplayedHead, edit: HeadEdit) -> Trace:
 def _draw_comparison(
     displayed: shown_head.DisplayedHead, edit: HeadEdit, before: head_matrix.Matrix, after: head_matrix.Matrix
 ) -> int:
-    """Draw the head before, after and the difference, and say what changes; the row that changes most."""
+    """Draw the head before, after and the difference; return the row that changes most."""
     usual = displayed.compact_view(before)
     if usual.kind == "values":
         usual = replace(usual, fixed_top=float(max(np.nanmax(before.plain), np.nanmax(after.plain))))
@@ -168,7 +168,7 @@ def _draw_comparison(
 
 
 def _explain_silencing(displayed: shown_head.DisplayedHead, edit: HeadEdit) -> None:
-    """Say that silencing a head leaves its weights as they are, and what it takes away."""
+    """Draw why a silenced head keeps its weights, and what is removed instead."""
     first = min(layer for layer, _head in edit.silenced)
     changed = (
         _("What that changes is in the layers after it and in the next token.")
@@ -195,7 +195,7 @@ def _explain_silencing(displayed: shown_head.DisplayedHead, edit: HeadEdit) -> N
 
 
 def _draw_next_token(displayed: shown_head.DisplayedHead, edit: HeadEdit, trace: Trace) -> None:
-    """Draw the next token before and after."""
+    """Draw the probabilities of the next token before and after the change."""
     run, loaded = displayed.run, model_cache.model_of_run(displayed.run)
     slots = zip(
         predictions.prediction_slots(run, loaded), predictions.prediction_slots(run, loaded, trace), strict=True
@@ -221,7 +221,7 @@ def _draw_next_token(displayed: shown_head.DisplayedHead, edit: HeadEdit, trace:
 
 
 def _name_heads(movements: Sequence[what_if.Movement]) -> None:
-    """Name the heads whose weights moved most."""
+    """List the heads whose weights moved most."""
     if not movements:
         st.markdown(_("No head's weights moved by more than 0.05%."))
         return
@@ -238,7 +238,7 @@ def _name_heads(movements: Sequence[what_if.Movement]) -> None:
 
 # The programs.
 def draw_head_program(displayed: shown_head.DisplayedHead) -> None:
-    """Draw the code that computes the chosen head's numbers with the package."""
+    """Draw a program that computes the displayed row's weights with the package."""
     about = _(
         "Paste this code into a notebook: it prints the weights that the model gives in the row of “{token}” of the "
         "large picture, layer {layer}, head {head}, a line for each of its own tokens. The panels above that change "
@@ -268,7 +268,7 @@ for token, weight in zip(tokens.labels, weights[{displayed.query_position}]):
 def _draw_change_program(
     displayed: shown_head.DisplayedHead, changed_at: HeadPlace, edit: HeadEdit, row: int, trace: Trace | None
 ) -> None:
-    """Draw the program under the pictures of `shown`, of one of its rows; the edit was made at `changed_at`."""
+    """Draw a program that prints `row` before and after the edit, which was made at `changed_at`."""
     if not displayed.stack.same_tokens:
         return
     query = displayed.matrix.row_at[row]
@@ -305,7 +305,7 @@ def _draw_change_program(
 
 
 def _mask_code(displayed: shown_head.DisplayedHead, edit: HeadEdit) -> list[str]:
-    """Lines that define `mask_of`, where the change has a mask."""
+    """Lines that define `mask_of`; empty where the edit has no mask."""
     pattern = None if edit.mask == "model" else what_if.PATTERNS[edit.mask].program.format(window=edit.window)
     lines = []
     if edit.mask == "painted":
@@ -321,7 +321,7 @@ def _mask_code(displayed: shown_head.DisplayedHead, edit: HeadEdit) -> list[str]
 
 
 def _edit_arguments(edit: HeadEdit) -> str:
-    """`mask=..., scale=...` for `layer`, as far as they are changed."""
+    """The arguments `mask=..., scale=...` of the edit, as code; empty where nothing is changed."""
     scale = {
         "none": "None",
         "inverse": "1 / layer.q.shape[-1]",
@@ -357,8 +357,10 @@ def _rerun_code(displayed: shown_head.DisplayedHead, changed_at: HeadPlace, edit
 
 
 def _opening_code(run: ModelRun, stack: StackId, captured: str, *more: str) -> list[str]:
-    """Lines that define `loaded`, `tokens` (those of the stack's rows), `inputs`, `trace` and `layers`, after what they
-    import; `captured` are the names from attnviz.models.capture."""
+    """Lines that import, and define `loaded`, `tokens`, `inputs`, `trace` and `layers`.
+
+    `tokens` are those of the stack's rows; `captured` are the names imported from attnviz.models.capture.
+    """
     request = run.request
     second = f", {request.second!r}" if request.second and run.target is None else ""
     frame = f", frame={run.source.frame!r}" if run.source.frame != "usual" else ""
@@ -384,6 +386,6 @@ def _opening_code(run: ModelRun, stack: StackId, captured: str, *more: str) -> l
 
 
 def _layers_code(trace: str, run: ModelRun, stack: StackId) -> str:
-    """The stack's layers in a trace of that name, as an expression."""
+    """Expression for the stack's layers in the trace of that name."""
     self_attention = f'[each for each in {trace}.layers if (each.stack, each.kind) == ("{stack}", "self")]'
     return f"{trace}.layers" if run.target is None else self_attention

@@ -20,7 +20,7 @@ GUESSES = {"hundred": 100, "three": 300, "thousand": 1000}  #: id of an answer -
 
 
 def repeat_sentence(subject: Subject) -> life.RepeatedWords:
-    """The sentence's first words, twice; those of the lesson where there are too few."""
+    """Repeat the sentence's first words once; those of the lesson where there are too few."""
     config = life.read(life.LIFE).config
     repeated = subject.first_words if len(subject.first_words) >= config.lags[0] else SENTENCE.split()
     return life.repeat_words(" ".join(repeated), config)

@@ -27,7 +27,7 @@ GPU = "a100-80gb"
 
 @dataclass(frozen=True)
 class FilmedText:
-    """What a decoder writes in the film: the text that it goes on with, that text's tokens, and those it writes."""
+    """The text that a decoder continues in the film, its number of tokens, and the number that it writes."""
 
     trained: bool  #: else the small decoder of the core
     text: str
@@ -36,7 +36,7 @@ class FilmedText:
 
 
 def choose_filmed_text(subject: Subject, trained: bool = True) -> FilmedText:
-    """The trained model goes on with the whole sentence, where it is at hand and the film has a row for each token."""
+    """Choose what is filmed: the whole sentence for the trained model, if it fits, else its first letters."""
     if trained and subject.run is not None and len(subject.tokens) <= ROWS:
         return FilmedText(True, subject.text, len(subject.tokens), GOES_ON)
     first = subject.text[:LETTERS]
@@ -89,7 +89,7 @@ def bytes_held(_subject: Subject) -> Facts:
 
 
 def cache_bytes(kv_heads: int) -> int:
-    """Bytes of one text's cache with so many K/V heads."""
+    """Bytes of one text's KV cache with `kv_heads` K/V heads."""
     return with_kv_heads(Architecture.preset(MODEL), kv_heads).kv_cache_bytes(TOKENS)
 
 

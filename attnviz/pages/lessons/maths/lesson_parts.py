@@ -1,4 +1,4 @@
-"""What lessons are made of: the sentence that they speak of, its facts, and their steps, as data."""
+"""Building blocks of lessons: the subject with its sentence, facts, and steps, all as data."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,9 +26,9 @@ HEAD = landing.HEAD  #: layer and head of the trained model on show
 
 @dataclass(frozen=True)
 class Facts:
-    """What a step's sentences are filled with, the id of the right answer, and answers that depend on the sentence.
+    """Values that fill a step's sentences, the id of the right answer, and answers that depend on the sentence.
 
-    `also_right`: ids of answers that are as right, because the sentence makes them equal.
+    `also_right`: ids of answers that are equally right, because the sentence makes them equal.
     """
 
     values: Mapping[str, object]
@@ -39,7 +39,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Subject:
-    """The sentence; `run` is None where no trained model is on this machine."""
+    """The sentence of a lesson and its run; `run` is None where no trained model is on this machine."""
 
     text: str
     run: ModelRun | None = None
@@ -56,12 +56,12 @@ class Subject:
 
     @property
     def hand_words(self) -> tuple[str, ...]:
-        """The words that are worked out by hand: those up to the word whose row lessons speak of."""
+        """The words that are worked out by hand: the last ones up to the word whose row lessons discuss."""
         read = "".join(span.text for span in self.run.source.spans[: self.row + 1]) if self.run else ""
         return tuple(split(self.text)[: max(MOST_HAND_WORDS, len(split(read)))][-MOST_HAND_WORDS:])
 
     def require_two_words(self) -> None:
-        """Raise a Problem where there is no word before the last: for steps that compare them."""
+        """Raise a Problem for a sentence of one word, in steps that compare two."""
         if len(self.hand_words) < 2:
             raise Problem("One word has none before it: type at least two.")
 
@@ -71,11 +71,11 @@ class Subject:
 
     @property
     def layers(self) -> Sequence[RecordedLayer | LayerSpec]:
-        """The trained model's; where none is at hand, those of the model that lessons are made for."""
+        """Layers of the trained model, or without one the layers of the model that lessons are made for."""
         return Architecture.preset("smollm2-135m").layers if self.stack is None else self.stack.layers
 
     def matrix(self, edit: HeadEdit = NO_EDIT) -> head_matrix.Matrix:
-        """The head on show: trained where a model is at hand, else of random vectors."""
+        """Matrix of the displayed head: trained if there is a model, else of random vectors."""
         if self.stack is None:
             return landing.run(landing.Config(self.text, edit))
         if edit.changes_attention:
@@ -84,7 +84,7 @@ class Subject:
 
     @property
     def row(self) -> int:
-        """The row of the head on show that lessons speak of: the one that tells most."""
+        """Index of the displayed head's most telling row, which lessons speak of."""
         return self.matrix().telling_row
 
     @property
@@ -93,7 +93,7 @@ class Subject:
 
     @property
     def spelled_tokens(self) -> tuple[str, ...]:
-        """The tokens, with the blank before them where another one differs from it by that alone."""
+        """The tokens, with a leading ␣ where only that blank tells two apart."""
         if self.run is None:
             return self.tokens
         source = self.run.source
@@ -107,7 +107,7 @@ class Subject:
 
     @property
     def vectors(self) -> np.ndarray | None:
-        """(K, M): what the trained model makes of each token before its first layer; None without one."""
+        """Embeddings (K, M) of the tokens before the first layer; None without a trained model."""
         if self.run is None or self.get_model is None:
             return None
         table = self.get_model().model.get_input_embeddings().weight
@@ -116,7 +116,7 @@ class Subject:
     def attend_by_hand(
         self, tokens: tuple[str, ...] | None = None, *, mask: inputs.MaskName = "none", heads: int = 1
     ) -> attention_by_hand.Result:
-        """Attention over the words with small random vectors, every number at hand."""
+        """Compute attention over the words with small random vectors, keeping every number."""
         width = WIDTH // heads
         return attention_by_hand.run(
             inputs.Config(
@@ -135,18 +135,18 @@ FactsFunction = Callable[[Subject], Facts]
 
 
 def nearest_answer(answers: Mapping[str, float], value: float) -> str:
-    """The id of the answer whose number comes nearest to what was computed."""
+    """Id of the answer whose number is nearest to `value`."""
     return min(answers, key=lambda name: abs(answers[name] - value))
 
 
 def format_vector(values: np.ndarray) -> str:
-    """A vector as a person writes it: with two decimals where one would not be all of its numbers."""
+    """Format a vector with one decimal, or with two where one would lose digits."""
     digits = 1 if np.allclose(values, values.round(1), atol=1e-5) else 2
     return "(" + ", ".join(f"{Rounded(value):.{digits}f}".replace("-", "−") for value in values) + ")"
 
 
 def no_facts(_subject: Subject) -> Facts:
-    """A step whose sentences hold no number."""
+    """Return no values, for a step whose sentences hold no number."""
     return Facts({})
 
 
@@ -155,7 +155,7 @@ PictureSettings = Mapping[str, str]
 
 @dataclass(frozen=True)
 class LessonPicture:
-    """A picture of the app: its id in `hand_pictures.PICTURES`, and what it is set to."""
+    """A picture of a step: its id in `hand_pictures.PICTURES`, and its settings."""
 
     kind: str
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -163,9 +163,9 @@ class LessonPicture:
 
 @dataclass(frozen=True)
 class Question:
-    """Asked before the answer is shown. Without `answers` they are tokens of the sentence, from the step's facts.
+    """A question with its explanation. Without `answers`, they are tokens of the sentence, from the step's facts.
 
-    `right` is the id of the right answer where no fact computes it: in a lecturer's own file.
+    `right` is the id of the right answer where no fact computes it: in a lecturer's file.
     """
 
     prompt: str
@@ -176,7 +176,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Notes:
-    """For whoever teaches: what to say, where students go wrong, and minutes."""
+    """Notes for the teacher: what to say, where students go wrong, and minutes."""
 
     say: str = ""
     wrong: str = ""
@@ -185,7 +185,7 @@ class Notes:
 
 @dataclass(frozen=True)
 class LessonStep:
-    """One idea, one picture, one thing to do. Sentences are templates that the facts fill."""
+    """One idea, one picture, one thing to do. Sentences are templates, filled with the facts."""
 
     title: str
     idea: str

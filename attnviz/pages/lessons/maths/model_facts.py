@@ -46,7 +46,7 @@ def share(_subject: Subject) -> Facts:
 
 
 def likeliest_tokens(subject: Subject, n: int = 8) -> list[TokenChoice]:
-    """The tokens that the trained model holds most likely to come next."""
+    """The `n` likeliest next tokens of the trained model. Without one, raise a Problem."""
     if subject.run is None or subject.get_model is None:
         raise Problem("This step needs a trained model on this machine: the page Explore says how to get one")
     loaded = subject.get_model()

@@ -13,7 +13,7 @@ NEAR, FAR = 1, 5
 
 
 def reverse_sentence(subject: Subject, kind: str, causal: bool = False) -> shuffled_words.Result:
-    """The sentence backwards."""
+    """Run attention over the sentence and over its reverse."""
     return shuffled_words.run(shuffled_words.Config(subject.first_words, kind, "reverse", causal))
 
 

@@ -1,4 +1,4 @@
-"""The lessons, in the order in which one learns, and the names of their facts."""
+"""All lessons, in the order in which one learns, and the names of their facts."""
 
 from attnviz.pages.lessons.maths import (
     born_facts,
@@ -32,7 +32,7 @@ LESSONS: dict[str, Lesson] = {
 
 
 def facts_name(facts: FactsFunction) -> str:
-    """The name under which a lecturer's file asks for facts: module and function, as in "row_facts.score"."""
+    """Name of a facts function in a lecturer's file: module and function, as in "row_facts.score"."""
     return f"{facts.__module__.rsplit('.', 1)[-1]}.{facts.__name__}"
 
 
@@ -46,6 +46,6 @@ FACTS: dict[str, FactsFunction] = {
 
 
 def lesson_steps(lesson: Lesson) -> list[tuple[str, int]]:
-    """Lesson and number of each step on the way that leads through this lesson; a lecturer's is a way of its own."""
+    """List (lesson id, step number) of all steps; for a lecturer's lesson, of that lesson alone."""
     lessons = [lesson] if lesson.is_custom else LESSONS.values()
     return [(listed.id, number) for listed in lessons for number in range(1, len(listed.steps) + 1)]

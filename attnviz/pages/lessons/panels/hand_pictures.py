@@ -1,4 +1,4 @@
-"""Pictures of the sentence with small random vectors: tokens, boards of numbers, a mask to paint, another order."""
+"""Pictures of the sentence with small random vectors: tokens, matrices, a mask to paint, another order."""
 
 import base64
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ CIRCLE_LAST = 60  #: the farthest position on the circle
 
 
 def draw_tokens(subject: Subject, settings: PictureSettings, _key: str) -> None:
-    """The sentence cut into tokens, large; with their vectors, or with the one that a question is about."""
+    """Draw the sentence cut into tokens; with their vectors, or with the token that a question is about."""
     shows = settings.get("show", "pieces")
     if shows == "vectors" and (vectors := subject.vectors) is not None:
         _draw_vectors(subject, vectors)
@@ -56,11 +56,10 @@ def _format_token(token: str, is_query: bool, hidden: bool) -> str:
 
 
 def _draw_vectors(subject: Subject, vectors: np.ndarray) -> None:
-    """A row for each token: its place, and the first numbers of its vector.
+    """Draw a table with a row for each token: its place, and the first numbers of its vector.
 
-    Tokens that differ by the blank before them alone are spelled with it: their vectors differ.
-
-    Each number has a column of its own, and the style of all pages leaves out those that the window has no room for.
+    Tokens that differ only by a leading blank are spelled with it: their vectors differ. Each number has its own
+    column; the style sheet hides those that the window has no room for.
     """
     count, width = vectors.shape
     tokens, spelled = subject.tokens, subject.spelled_tokens
@@ -87,7 +86,10 @@ def _draw_vectors(subject: Subject, vectors: np.ndarray) -> None:
 
 
 def draw_board(subject: Subject, settings: PictureSettings, key: str) -> None:
-    """One operation of Build, with a number of the last word chosen: the first, or the largest of its row of keys."""
+    """Draw one operation of Build, with a number of the last word selected.
+
+    That is the first number of the row, or the largest where columns are keys.
+    """
     step = settings.get("step", "scores")
     result = subject.attend_by_hand(mask=settings.get("mask", "none"), heads=int(settings.get("heads", "1")))  # type: ignore[arg-type]
     step_boards = boards.make_boards(boards.View(result), step)
@@ -125,7 +127,7 @@ def draw_board(subject: Subject, settings: PictureSettings, key: str) -> None:
 
 
 def draw_mask(subject: Subject, settings: PictureSettings, key: str) -> None:
-    """The mask to paint on, and the weights that it leaves."""
+    """Draw a mask to paint on, and the weights that it leaves."""
     tokens = subject.first_words
     rules = (mask_rules.Rule("causal"),) if settings.get("mask") == "causal" else ()
     result = mask_lab.run(mask_lab.Config(tokens, rules=rules))
@@ -160,7 +162,7 @@ def _read_painted_mask(n: int) -> np.ndarray | None:
 
 
 def draw_order(subject: Subject, settings: PictureSettings, key: str) -> None:
-    """The weights of the sentence as typed, and backwards, sorted back."""
+    """Draw the weights of the sentence as typed, and of its reverse, sorted back."""
     kind, causal = settings.get("kind", "none"), settings.get("mask") == "causal"
     result = order_facts.reverse_sentence(subject, kind, causal)
     tokens = result.config.words
@@ -188,7 +190,7 @@ def draw_order(subject: Subject, settings: PictureSettings, key: str) -> None:
 
 
 def draw_circle(_subject: Subject, _settings: PictureSettings, key: str) -> None:
-    """RoPE's rotation of one pair, to be turned by hand."""
+    """Draw RoPE's rotation of one pair, to be turned by hand."""
     pair, *positions = link_state.value(choices.PAIR)
     q_at, k_at = (min(position, CIRCLE_LAST) for position in positions)
     result = rotation.random_pair(rotation.PairConfig(pair=min(pair, 31), q_at=q_at, k_at=k_at))
@@ -208,57 +210,61 @@ BOARDS = ("embed", "project", "scores", "scale", "mask", "softmax", "sum", "merg
 
 
 @dataclass(frozen=True)
-class LiveKind:
-    """How it is drawn, the settings that it takes with the values that each allows, and whether it shows the sentence.
+class PictureKind:
+    """A kind of picture: how it is drawn, the settings that it allows, and whether it shows the sentence.
 
-    `wide`: it is read at the width of the page only, below the words; `wide_on_page`: but when presented beside them,
-    because a screen has less height.
+    `is_wide`: it always has the page's width, below the text. `is_wide_on_page`: only when not presented,
+    because a projected screen has less height.
     """
 
     draw: Callable[[Subject, PictureSettings, str], None]
     allowed_settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     shows_sentence: bool = True
-    wide: bool = False
-    wide_on_page: bool = False
+    is_wide: bool = False
+    is_wide_on_page: bool = False
 
 
-PICTURES: dict[str, LiveKind] = {
-    "tokens": LiveKind(draw_tokens, {"show": ("pieces", "vectors", "asked")}),
-    "board": LiveKind(draw_board, {"step": BOARDS, "mask": ("none", "causal"), "heads": ("1", "2")}),
-    "head": LiveKind(
+PICTURES: dict[str, PictureKind] = {
+    "tokens": PictureKind(draw_tokens, {"show": ("pieces", "vectors", "asked")}),
+    "board": PictureKind(draw_board, {"step": BOARDS, "mask": ("none", "causal"), "heads": ("1", "2")}),
+    "head": PictureKind(
         model_pictures.draw_head,
         {"mask": choices.MASKS, "scale": tuple(scale for scale in SCALES if scale != "factor")},
     ),
-    "heads": LiveKind(model_pictures.draw_heads, {"layer": tuple(str(n) for n in range(30))}),
-    "mask": LiveKind(draw_mask, {"mask": ("none", "causal")}),
-    "spread": LiveKind(model_pictures.draw_spread, {"d_k": ("1", "4", "16", "64", "256")}, shows_sentence=False),
-    "bars": LiveKind(
+    "heads": PictureKind(model_pictures.draw_heads, {"layer": tuple(str(n) for n in range(30))}),
+    "mask": PictureKind(draw_mask, {"mask": ("none", "causal")}),
+    "spread": PictureKind(model_pictures.draw_spread, {"d_k": ("1", "4", "16", "64", "256")}, shows_sentence=False),
+    "bars": PictureKind(
         model_pictures.draw_bars,
         {"d_k": ("1", "4", "16", "64", "256", "512", "1024"), "also": ("inverse",)},
         shows_sentence=False,
     ),
-    "curves": LiveKind(model_pictures.draw_curves, {"d_k": ("16", "64", "256", "512", "1024")}, shows_sentence=False),
-    "order": LiveKind(draw_order, {"kind": ("none", "sinusoidal", "rope-half", "alibi"), "mask": ("none", "causal")}),
-    "circle": LiveKind(draw_circle, shows_sentence=False),
-    "player": LiveKind(model_pictures.draw_player, {"decoder": ("core", "trained")}, wide_on_page=True),
-    "growth": LiveKind(model_pictures.draw_growth, shows_sentence=False),
-    "sharing": LiveKind(model_pictures.draw_sharing, shows_sentence=False, wide=True),
-    "next": LiveKind(model_pictures.draw_next_tokens),
-    "parts": LiveKind(model_pictures.draw_parts),
-    "birth": LiveKind(
+    "curves": PictureKind(
+        model_pictures.draw_curves, {"d_k": ("16", "64", "256", "512", "1024")}, shows_sentence=False
+    ),
+    "order": PictureKind(
+        draw_order, {"kind": ("none", "sinusoidal", "rope-half", "alibi"), "mask": ("none", "causal")}
+    ),
+    "circle": PictureKind(draw_circle, shows_sentence=False),
+    "player": PictureKind(model_pictures.draw_player, {"decoder": ("core", "trained")}, is_wide_on_page=True),
+    "growth": PictureKind(model_pictures.draw_growth, shows_sentence=False),
+    "sharing": PictureKind(model_pictures.draw_sharing, shows_sentence=False, is_wide=True),
+    "next": PictureKind(model_pictures.draw_next_tokens),
+    "parts": PictureKind(model_pictures.draw_parts),
+    "birth": PictureKind(
         model_pictures.draw_birth,
         {"step": ("0", "100", "274", "333", "356", "1500"), "off": ("0.0",), "whole": ("yes",)},
-        wide_on_page=True,
+        is_wide_on_page=True,
     ),
-    "runs": LiveKind(model_pictures.draw_runs, {"changed": born_choices.CHANGED.ids}, shows_sentence=False),
-    "tiles": LiveKind(
+    "runs": PictureKind(model_pictures.draw_runs, {"changed": born_choices.CHANGED.ids}, shows_sentence=False),
+    "tiles": PictureKind(
         model_pictures.draw_tile_film,
         {"pass": ("forward", "backward"), "at": ("before",)},
         shows_sentence=False,
-        wide_on_page=True,
+        is_wide_on_page=True,
     ),
-    "traffic": LiveKind(model_pictures.draw_traffic, shows_sentence=False),
-    "roof": LiveKind(model_pictures.draw_roofline, shows_sentence=False),
-    "rounding": LiveKind(model_pictures.draw_rounding, shows_sentence=False),
-    "blocks": LiveKind(model_pictures.draw_blocks, shows_sentence=False),
+    "traffic": PictureKind(model_pictures.draw_traffic, shows_sentence=False),
+    "roof": PictureKind(model_pictures.draw_roofline, shows_sentence=False),
+    "rounding": PictureKind(model_pictures.draw_rounding, shows_sentence=False),
+    "blocks": PictureKind(model_pictures.draw_blocks, shows_sentence=False),
 }

@@ -1,7 +1,7 @@
-"""Pictures of other pages, set as a lesson's step sets them.
+"""Pictures from other pages, with the settings of a lesson's step.
 
-A trained model over the sentence: heads, the next token, a decoder that writes on. Whatever the sentence: what models
-cost, attention over tiles, a small model's training.
+Some show a trained model on the sentence: heads, the next token, a decoder that continues it. Others need no sentence:
+costs of models, attention in tiles, the training of a small model.
 """
 
 from dataclasses import replace
@@ -56,7 +56,7 @@ def _draw_captioned(chart: Figure, key: str, caption: str) -> None:
 
 
 def draw_head(subject: Subject, settings: PictureSettings, key: str) -> None:
-    """One head with the row pinned that lessons speak of; its mask and scale can be changed."""
+    """Draw one head with the lesson's row pinned; its mask and scale can be changed."""
     edit = link_state.value(choices.EDIT)
     if edit == NO_EDIT:
         edit = HeadEdit(mask=settings.get("mask", "model"), scale=settings.get("scale", "model"))
@@ -77,7 +77,7 @@ def draw_head(subject: Subject, settings: PictureSettings, key: str) -> None:
 
 
 def _make_view(subject: Subject, matrix: head_matrix.Matrix, title: str) -> HeadView:
-    """A view of a head, with the row pinned that lessons speak of."""
+    """Make the view of a head, with the lesson's row pinned."""
     return HeadView(title, sentence=head_drawing.row_sentence(matrix), pins=Pins((Pin("q", subject.row),)))
 
 
@@ -90,7 +90,7 @@ def _store_edit(edit: HeadEdit) -> None:
 
 
 def draw_heads(subject: Subject, settings: PictureSettings, key: str) -> None:
-    """All heads small, or those of one layer, and the chosen one large."""
+    """Draw all heads small, or those of one layer, and the selected one large."""
     if subject.run is None or subject.stack is None:
         draw_head(subject, settings, f"{key}-only")
         return
@@ -128,7 +128,7 @@ def draw_heads(subject: Subject, settings: PictureSettings, key: str) -> None:
 
 
 def draw_next_tokens(subject: Subject, _settings: PictureSettings, key: str) -> None:
-    """The likeliest next tokens."""
+    """Draw the likeliest next tokens."""
     tokens = model_facts.likeliest_tokens(subject)
     assert subject.run is not None
     caption = _("{model}, after “{text}”").format(
@@ -139,7 +139,7 @@ def draw_next_tokens(subject: Subject, _settings: PictureSettings, key: str) -> 
 
 
 def draw_parts(subject: Subject, _settings: PictureSettings, key: str) -> None:
-    """What every head and every feed-forward part adds to the likeliest token's lead over the second."""
+    """Draw what every head and MLP adds to the logit difference of the two likeliest tokens."""
     facts = model_facts.who_said(subject)
     assert subject.get_parts is not None
     attribution = subject.get_parts()
@@ -158,7 +158,7 @@ def draw_parts(subject: Subject, _settings: PictureSettings, key: str) -> None:
 
 
 def draw_spread(_subject: Subject, settings: PictureSettings, key: str) -> None:
-    """How far scores of random vectors scatter, raw and scaled."""
+    """Draw histograms of the scores of random vectors, raw and scaled."""
     d_k = int(settings.get("d_k", "64"))
     result = variance.at_once(Config(d_k=d_k))
     caption = _(
@@ -170,7 +170,7 @@ def draw_spread(_subject: Subject, settings: PictureSettings, key: str) -> None:
 
 
 def draw_bars(_subject: Subject, settings: PictureSettings, key: str) -> None:
-    """Weights of one query over 16 keys, raw and scaled, over d_k."""
+    """Draw the weights of one query over 16 keys, raw and scaled, over d_k."""
     usual = int(settings.get("d_k", "64"))
     chosen = link_state.value(choices.WIDTH)
     config = growing_width.Config(d_k=usual if chosen is None else min(chosen, max(LAST_WIDTH, usual)))
@@ -191,14 +191,14 @@ def draw_bars(_subject: Subject, settings: PictureSettings, key: str) -> None:
 
 
 def draw_curves(_subject: Subject, settings: PictureSettings, _key: str) -> None:
-    """What softmax lets through, over d_k, raw and scaled."""
+    """Draw the norm of softmax's Jacobian over d_k, raw and scaled."""
     saturation.draw_one(growing_width.Config(d_k=int(settings.get("d_k", "512")), alternative="sqrt"), "jacobian")
 
 
 def draw_player(subject: Subject, settings: PictureSettings, key: str) -> None:
-    """A decoder writes a few tokens, with its cache growing: the trained one goes on with the whole sentence.
+    """Draw a decoder that writes a few tokens while its cache grows.
 
-    A sentence of more tokens than a film has rows for, or no trained model: then the small one of the core.
+    The trained model continues the whole sentence. Without one, or for a long sentence, a small decoder is shown.
     """
     film = cache_facts.choose_filmed_text(subject, settings.get("decoder") == "trained")
     result = _decode_text(
@@ -225,7 +225,7 @@ def draw_player(subject: Subject, settings: PictureSettings, key: str) -> None:
 
 @shared
 def _decode_text(decoder_key: tuple[str, str], text: str, steps: int) -> token_by_token.Result:
-    """The last of the partial results of this decoder, once for all visitors."""
+    """Run a decoder to its last result, once for all visitors."""
     decoder = decoder_form.get_decoder(decoder_key[0])
     with model_cache.wait_for_step():
         *_partial, last = token_by_token.run(decoder, token_by_token.Config(text, steps=steps))
@@ -233,7 +233,7 @@ def _decode_text(decoder_key: tuple[str, str], text: str, steps: int) -> token_b
 
 
 def draw_growth(_subject: Subject, _settings: PictureSettings, key: str) -> None:
-    """The cache of Llama-3.1-8B under each way of sharing, as the text grows."""
+    """Draw the KV cache of Llama-3.1-8B under each sharing scheme, as the text grows."""
     result = _compute_growth()
     last, chosen = len(result.tokens) - 1, link_state.value(choices.POSITION)
     at = last if chosen is None else min(chosen, last)
@@ -267,13 +267,13 @@ def _compute_growth() -> growing_bytes.Result:
 
 
 def draw_sharing(_subject: Subject, _settings: PictureSettings, key: str) -> None:
-    """MHA, GQA and MQA of Llama-3.1-8B side by side."""
+    """Draw MHA, GQA and MQA of Llama-3.1-8B side by side."""
     columns = one_picture.sharing_columns_of(Architecture.preset(cache_facts.MODEL), cache_facts.TOKENS)
     one_picture.draw(columns, key)
 
 
 def draw_tile_film(_subject: Subject, settings: PictureSettings, key: str) -> None:
-    """The film, forward or backward; at the tile in the middle, or at the one before it."""
+    """Draw the film of tiles, forward or backward, at the middle tile or the one before."""
     film = tiles_panel.cached_run(tiles.Config(backward=settings.get("pass") == "backward"))
     chosen = link_state.value(choices.POSITION)
     at = film.middle_step - (settings.get("at") == "before") if chosen is None else min(chosen, len(film.tiles) - 1)
@@ -281,7 +281,7 @@ def draw_tile_film(_subject: Subject, settings: PictureSettings, key: str) -> No
 
 
 def draw_traffic(subject: Subject, _settings: PictureSettings, key: str) -> None:
-    """The bytes that both ways move."""
+    """Draw the bytes that both ways move."""
     template = _(
         "One layer, {heads} heads, {tokens:,} tokens, 16 bits: {whole} with the whole matrix, {tiled} in tiles."
     )
@@ -290,7 +290,7 @@ def draw_traffic(subject: Subject, _settings: PictureSettings, key: str) -> None
 
 
 def draw_roofline(subject: Subject, _settings: PictureSettings, key: str) -> None:
-    """Both ways under the roof of a GPU."""
+    """Draw both ways under the roofline of a GPU."""
     template = _("By formula, one layer of {tokens:,} tokens on an {gpu}. Source: {source}.")
     gpu = gpus()[fast_facts.GPU]
     caption = template.format(**fast_facts.saved(subject).values, source=escape_markdown(gpu.source))
@@ -298,14 +298,14 @@ def draw_roofline(subject: Subject, _settings: PictureSettings, key: str) -> Non
 
 
 def draw_rounding(_subject: Subject, _settings: PictureSettings, key: str) -> None:
-    """How far each way is from float64, over the length of a row."""
+    """Draw the error of each way against float64, over the length of a row."""
     template = _("Random scores of standard deviation {size:g}, random values; each error is measured against float64.")
     result = rounding_panel.cached_run(numerics.Config())
     _draw_captioned(rounding_panel.error_curves(result), key, template.format(size=result.config.size))
 
 
 def draw_blocks(subject: Subject, _settings: PictureSettings, key: str) -> None:
-    """A cache in blocks, as requests come and go."""
+    """Draw a cache in blocks, as requests come and go."""
     result, facts = paged.run(paged.Config()), fast_facts.in_blocks(subject).values
     names = [_("request {n}").format(n=n + 1) for n in range(result.config.requests)]
     template = _("Each row is a block of {block} tokens, each column a step; a colour is a request that holds it.")
@@ -316,9 +316,10 @@ def draw_blocks(subject: Subject, _settings: PictureSettings, key: str) -> None:
 
 
 def draw_birth(subject: Subject, settings: PictureSettings, key: str) -> None:
-    """The run at a step, with what a visitor silenced: as bits, beside the place where the handle stands.
+    """Draw a training run at a step, with the heads that the visitor silenced.
 
-    Beside both stands how many settings the picture has: once a question is answered it has others, and begins anew.
+    The link holds the silenced heads as bits, the step's index, and the number of settings. That number differs once
+    the question is answered; then the picture starts anew.
     """
     run = life.read(life.LIFE)
     heads = run.config.places
@@ -339,7 +340,7 @@ def draw_birth(subject: Subject, settings: PictureSettings, key: str) -> None:
 
 
 def draw_runs(_subject: Subject, settings: PictureSettings, key: str) -> None:
-    """The usual run and other seeds, with one in which something else was changed."""
+    """Draw the usual training run, other seeds, and a run with one change."""
     changed = settings.get("changed", "seeds")
     _draw_captioned(
         born_figures.draw_runs(birth_film.chosen_curves(changed), HEIGHT), key, birth_film.said_of_others(changed)

@@ -1,4 +1,4 @@
-"""The lesson that is open: one of the eight or a lecturer's own; the way through its steps, and its file."""
+"""The open lesson, one of the app's or a lecturer's own: walking through its steps, and its file."""
 
 import json
 from collections.abc import Mapping
@@ -25,10 +25,9 @@ _OPENED = "_lesson_opened"
 
 
 def current_lesson(*, quiet: bool = False) -> Lesson:
-    """The lesson of the link: one of the app's, or the lecturer's own where the link or a file brought one.
+    """The lesson of the link; the first one, with an explanation, if the link's own lesson cannot be read.
 
-    Where it did not, the page says why and begins with the first; `quiet`: nothing is said, for a callback, which has
-    no place of its own on the page.
+    `quiet`: draw no explanation, for a callback, which has no place on the page.
     """
     lesson_id = link_state.value(choices.LESSON)
     if lesson_id != choices.OWN_LESSON:
@@ -48,9 +47,9 @@ def current_lesson(*, quiet: bool = False) -> Lesson:
 
 
 def walk(by: int) -> None:
-    """Go on by so many steps from the one that is open by now. A callback.
+    """Move `by` steps from the open one. A callback.
 
-    A press while the last one is still being drawn finds the buttons of the step before it: so they name no step.
+    It names no step: a press while the page is still being drawn comes from the previous step's buttons.
     """
     lesson = current_lesson(quiet=True)
     steps = lesson_steps(lesson)
@@ -61,7 +60,7 @@ def walk(by: int) -> None:
 
 
 def open_step(lesson: str, number: int) -> None:
-    """Open a step; what the last one set is undone, and what its pictures kept is forgotten. A callback."""
+    """Open a step; reset what the last one set, and the state of its pictures. A callback."""
     for key in [str(key) for key in st.session_state if str(key).startswith(PICTURE_KEY)]:
         del st.session_state[key]
     link_state.set_many(choices.UNDONE | {choices.LESSON: lesson, choices.STEP: number})
@@ -69,13 +68,13 @@ def open_step(lesson: str, number: int) -> None:
 
 
 def lesson_sentence(lesson: Lesson) -> str:
-    """The sentence that a lesson is shown with: the visitor's, the lesson's where none was typed."""
+    """The sentence of a lesson: the visitor's, or the lesson's if none was typed."""
     typed = link_state.value(choices.SENTENCE)
     return lesson.sentence if lesson.sentence and typed == choices.EXAMPLE else typed
 
 
 def draw_file_menu(displayed: Lesson) -> None:
-    """Save the lesson on show as a text file to change, and open such a file."""
+    """Draw the menu to save the displayed lesson as a text file, and to open one."""
     st.caption(_("Your own lesson is a small text file: save this one, change it, open it again, hand it on."))
     st.download_button(
         _("Save this lesson as a file"),
@@ -106,7 +105,7 @@ def draw_file_menu(displayed: Lesson) -> None:
 
 
 def lesson_as_text(lesson: Lesson, sentence: str = "") -> str:
-    """A lesson as the text of a file, with the sentence that it is to be shown with."""
+    """Write a lesson as the text of a file, with the sentence that it starts with."""
     lines = [*(f"# {line}" for line in _guide_lines()), "", f"title = {_format_toml(lesson.title)}"]
     if sentence:
         lines.append(f"sentence = {_format_toml(sentence)}")
@@ -120,7 +119,7 @@ def lesson_as_text(lesson: Lesson, sentence: str = "") -> str:
 
 
 def _step_fields(step: LessonStep) -> dict[str, Any]:
-    """What a step says, by the names of its lines in a file; what says nothing is not written."""
+    """Fields of a step under their names in a file; empty ones are not written."""
     question = step.question or Question("", "")
     after = step.after or LessonPicture("")
     way = "/" if step.page == own_lesson.HOME else step.page  # the start page is the app's address alone
@@ -147,7 +146,7 @@ def _step_fields(step: LessonStep) -> dict[str, Any]:
 
 
 def _format_toml(value: Any) -> str:
-    """A text, number, list of texts, or table of texts as TOML; nothing for an empty one."""
+    """Format a text, number, list of texts, or table of texts as TOML; nothing for an empty one."""
     if isinstance(value, Mapping):
         pairs = ", ".join(f"{name} = {_format_toml(entry)}" for name, entry in value.items())
         return f"{{ {pairs} }}" if pairs else ""
@@ -155,7 +154,7 @@ def _format_toml(value: Any) -> str:
 
 
 def _guide_lines() -> list[str]:
-    """What a lecturer reads at the top of the file: how to change it, line by line."""
+    """Lines of help at the top of the file, for the lecturer who changes it."""
     return [
         _("Change the words between quotation marks. A step begins with [[step]]: copy whole steps, or delete them."),
         _("Every step needs title, idea and picture; any other line can go."),

@@ -59,7 +59,7 @@ LIKE = N_("“{value}” must be {allowed}")  #: as code, which stays as it is i
 
 
 def read(text: str) -> Lesson:
-    """The lesson in a file; a Problem names the line and what is allowed there."""
+    """Parse the text of a lesson file; a Problem names the line and what is allowed there."""
     if len(text) > choices.LARGEST_FILE:
         raise Problem(
             "The file has {n} characters; a lesson has at most {most}.", n=len(text), most=choices.LARGEST_FILE
@@ -98,14 +98,14 @@ def read(text: str) -> Lesson:
 
 @dataclass(frozen=True)
 class _Table:
-    """The lines of a step as they were read, or with the number 0 those at the top of the file."""
+    """The fields of a step as they were parsed; with number 0, those at the top of the file."""
 
     text: str
     number: int
     lines: Mapping[str, Any]
 
     def make_problem(self, key: str, template: str, /, value: object = "", named: str = "", **more: object) -> Problem:
-        """A sentence about `key`, its line in front. `value` is what stands there, after `named`, cut to be readable.
+        """Make a Problem about `key` that starts with its line. `value` follows `named`, cut to be readable.
 
         Python writes no number of more than 4,300 digits, and hexadecimal ones can be read.
         """
@@ -149,7 +149,7 @@ def _read_step(table: _Table) -> LessonStep:
 
 
 def _check_fields(table: _Table, key: str, template: str) -> None:
-    """Fields are plain names: nothing may be reached through them."""
+    """Check that fields are plain names, so that nothing is reached through them; raise a Problem."""
     try:
         fields = list(string.Formatter().parse(template))
     except ValueError as wrong:
@@ -253,7 +253,7 @@ def _read_terms(table: _Table) -> tuple[str, ...]:
 
 
 def _read_link(table: _Table) -> tuple[str, Mapping[str, str]]:
-    """The page where a step goes on and what it is set to, from a link as the app itself makes them."""
+    """Parse the link of a step into its page and that page's choices. A Problem says what is wrong."""
     link = table.lines.get("link", "")
     if not link:
         return "", {}
@@ -273,7 +273,7 @@ def _read_link(table: _Table) -> tuple[str, Mapping[str, str]]:
 
 
 def line_number(text: str, step: int, key: str) -> int:
-    """The line, from 1, on which `key` of a step stands; the step's first line where it does not."""
+    """Line, from 1, of `key` in a step; the step's first line where it has no such key."""
     now, start = 0, 1
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(r"\s*\[\[\s*step\s*\]\]", line):
