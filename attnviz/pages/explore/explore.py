@@ -25,7 +25,7 @@ from attnviz.pages.explore.panels import head, next, overview, several_heads, st
 from attnviz.pages.explore.panels.shown_head import DisplayedHead
 from attnviz.site import model_files
 
-#: choices that the explorer without a server reads from a link, besides sentence, model and head; then those of canvases
+#: choices that the explorer without a server reads from a link, besides sentence, model and head; below, of canvases
 CHANGES = (choices.MASK, choices.WINDOW, choices.SCALE, choices.FACTOR, choices.WHERE, choices.SEEN)
 CANVAS_CHOICES = (choices.PAINTED, choices.HIDDEN, choices.QUIET)
 
