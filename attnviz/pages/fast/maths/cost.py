@@ -1,4 +1,4 @@
-"""What attention costs with the whole matrix and in tiles: bytes moved, FLOPs, memory, and the time of a machine."""
+"""Cost of attention with the whole matrix and in tiles: bytes moved, FLOPs, memory, and time on a machine."""
 
 from dataclasses import dataclass
 
@@ -44,11 +44,11 @@ class WayCost:
 
     @property
     def intensity(self) -> float:
-        """FLOPs for each byte that is moved."""
+        """Arithmetic intensity: FLOPs per byte moved."""
         return self.flops / self.bytes_moved.total
 
     def roofline_step(self, machine: Machine) -> DecodingStep:
-        """The shortest possible time: the slower of computing and moving."""
+        """Roofline time on `machine`: the slower of computing and moving bytes."""
         return DecodingStep(self.flops / machine.peak, self.bytes_moved.total / machine.bandwidth)
 
 
@@ -66,7 +66,7 @@ class Result:
 
 
 def run(config: Config) -> Result:
-    """All of it by formula; nothing is run."""
+    """Compute all costs by formula; no attention is run."""
     layout, n, dtype = config.layout, config.tokens, config.dtype
     largest_block = traffic.largest_tile_rows(layout, config.fast_kib * KIB, dtype)
     block = min(largest_block, -(-n // KEYS) * KEYS)
@@ -90,13 +90,13 @@ def run(config: Config) -> Result:
 
 
 def _count_qkv_output(layout: HeadLayout, tokens: int) -> int:
-    """Numbers of q, k, v and the output of the heads."""
+    """Number of values in q, k, v and the output of all heads."""
     activations = count_activations(layout, tokens, kernel="fused")
     return activations.total - activations.projected
 
 
 def program(config: Config) -> str:
-    """Prints the bytes and FLOPs of both ways."""
+    """Program that prints the bytes and FLOPs of both ways."""
     return f"""\
 from attnviz.core import costs, traffic
 from attnviz.core.heads import HeadLayout

@@ -76,7 +76,7 @@ class Config:
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """Powers of two."""
+        """Sequence lengths to measure: powers of two up to `longest`."""
         return tuple(1 << power for power in range(SHORTEST.bit_length() - 1, self.longest.bit_length()))
 
 
@@ -95,7 +95,7 @@ class Result:
         return self.share == 1
 
     def timings_of(self, way: str) -> dict[int, WayTiming]:
-        """By length, shortest first."""
+        """Timings of one way by sequence length, shortest first."""
         return {row.n: row for row in sorted(self.timings, key=lambda row: row.n) if row.way == way}
 
     @property
@@ -103,12 +103,12 @@ class Result:
         return tuple(way for way in WAYS if self.timings_of(way))
 
     def longest_common_length(self, first_way: str, second_way: str) -> int | None:
-        """The longest sequence at which both were measured."""
+        """Longest sequence at which both ways were measured; None if there is none."""
         return max(self.timings_of(first_way).keys() & self.timings_of(second_way).keys(), default=None)
 
 
 def measure(config: Config) -> Iterator[Result]:
-    """Shortest sequences first, each way at each length; yields what is known so far."""
+    """Measure each way at each length, shortest first. Yields the result so far after each timing."""
     machine, day = this_machine(config.dtype, config.device), datetime.now(UTC).date().isoformat()
     refused, apart = _check_ways(config)
     room = (MOST_BYTES / stored_bytes(2 * config.heads, config.dtype)) ** 0.5  # tokens whose two matrices are held
@@ -127,7 +127,7 @@ def measure(config: Config) -> Iterator[Result]:
 
 
 def _random_qkv(config: Config, n: int) -> tuple[Tensor, ...]:
-    """q, k and v (1, H, n, D), at random."""
+    """Random q, k and v, each (1, H, n, D)."""
     generator = torch.Generator().manual_seed(config.seed)
     shape = (1, config.heads, n, config.d_head)
     target: dict[str, Any] = {"device": config.device, "dtype": getattr(torch, config.dtype)}
@@ -135,7 +135,7 @@ def _random_qkv(config: Config, n: int) -> tuple[Tensor, ...]:
 
 
 def _check_ways(config: Config) -> tuple[dict[str, str], dict[str, float]]:
-    """What is said by the ways that do not answer here, and how far each of the others is from float64."""
+    """Error messages of ways that fail on this machine, and the largest relative error of the others."""
     refused: dict[str, str] = {}
     apart: dict[str, float] = {}
     q, k, v = _random_qkv(config, CHECKED)
@@ -156,13 +156,13 @@ SHIPPED_PREFIX = "given-"  #: before the name of a file that came with the app
 
 
 def file_name(result: Result) -> str:
-    """fast-amd-epyc-cpu: letters, digits and hyphens."""
+    """File name of a result, such as fast-amd-epyc-cpu: letters, digits and hyphens."""
     hardware = f"{result.machine.processor}-{result.machine.device}".lower()
     return "fast-" + "-".join("".join(c if c.isalnum() else " " for c in hardware).split())
 
 
 def store_result(result: Result, folder: Path | None = None) -> Path:
-    """Write a result into `folder`, by default the cache folder's."""
+    """Write a result into `folder`, by default the folder for own results."""
     content = json.dumps({"format": FORMAT, "result": asdict(result)}) + "\n"
     return prepared_files.write_cache_file(
         (folder or own_results_folder()) / f"{file_name(result)}.json", content.encode()
@@ -170,12 +170,12 @@ def store_result(result: Result, folder: Path | None = None) -> Path:
 
 
 def own_results_folder() -> Path:
-    """Where measurements of this machine are kept."""
+    """Folder with the measurements of this machine."""
     return current_settings().cache / "measurements"
 
 
 def stored_results() -> dict[str, Result]:
-    """What was measured, by the name of its file: on this machine first, then what came with the app."""
+    """All readable results by file name: those of this machine first, then those shipped with the app."""
     mine = {path.stem: path for path in sorted(own_results_folder().glob("fast-*.json"))}
     paths = mine | {SHIPPED_PREFIX + path.stem: path for path in shipped_results()}
     read = {name: _read_result(path) for name, path in paths.items()}
@@ -188,7 +188,7 @@ def shipped_results() -> tuple[Path, ...]:
 
 
 def _read_result(path: Path) -> Result | None:
-    """A measurement; None where its file is damaged or of another format."""
+    """Read a result; None if the file is damaged or has another format."""
     try:
         content = json.loads(path.read_text("utf-8"))
         if content["format"] != FORMAT:
@@ -202,7 +202,7 @@ def _read_result(path: Path) -> Result | None:
 
 
 def program(config: Config) -> str:
-    """Measures the same on another machine."""
+    """Program that measures the same on another machine."""
     return f"""\
 from attnviz.pages.fast.maths import measured
 

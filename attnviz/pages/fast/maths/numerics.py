@@ -31,7 +31,9 @@ class Config:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Errors are of the output, as a share of its size: the root of the mean square over rows; NaN from where a sum is
+    """Rounding errors of each way.
+
+    Errors are of the output, relative to its norm: the root of the mean square over rows; NaN from where a sum is
     not finite. `log_sums` are of the first row at the last length.
     """
 
@@ -44,13 +46,13 @@ class Result:
     rescaled: int  #: how often a tile after the first raises a row's largest score, in the row where it does so most
 
     def first_lost_length(self, way: str) -> int | None:
-        """The first length at which a way has no number any more."""
+        """First length at which the sums of a way are not finite; None if they always are."""
         lost = np.flatnonzero(np.isnan(self.errors[way]))
         return LENGTHS[lost[0]] if len(lost) else None
 
 
 def run(config: Config) -> Result:
-    """All ways on the same scores and values; lengths are the beginnings of one row."""
+    """Run all ways on the same scores and values; each length is a prefix of the same rows."""
     generator = torch.Generator().manual_seed(config.seed)
     scores = config.size * torch.randn(ROWS, LENGTHS[-1], generator=generator, dtype=torch.float64)
     values = torch.randn(LENGTHS[-1], WIDTH, generator=generator).bfloat16().double()  # no way has to round them

@@ -19,20 +19,20 @@ Running = tuple[Tensor, Tensor, Tensor]  #: of each row: largest score so far, s
 
 
 # A tile is added to what its rows keep.
-def right_fold(running: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
+def right_fold(running: Running, scores: Tensor, visible: Tensor, values: Tensor) -> Running:
     highest, total, output = running
-    scores = scores.masked_fill(~seen, -torch.inf)
+    scores = scores.masked_fill(~visible, -torch.inf)
     new = torch.maximum(highest, scores.amax(-1))
     below = new.masked_fill(new == -torch.inf, 0.0)
     rescale, weights = (highest - below).exp(), (scores - below[:, None]).exp()
     return new, total * rescale + weights.sum(-1), output * rescale[:, None] + weights @ values
 
 
-def right_seen(allowed: Tensor, start: int) -> Tensor:
+def right_visible(allowed: Tensor, start: int) -> Tensor:
     return F.pad(allowed, (0, BLOCK), value=False)[:, start : start + BLOCK]  # no key, no weight
 
 
-def right_needed(rows_end: int) -> int:
+def right_tile_count(rows_end: int) -> int:
     return math.ceil(rows_end / BLOCK)  # tiles of keys that rows before this one may see
 
 
@@ -41,8 +41,8 @@ def attend_in_tiles(
     k: Tensor,
     allowed: Tensor,
     fold: Callable[..., Running] = right_fold,
-    seen: Callable[[Tensor, int], Tensor] = right_seen,
-    needed: Callable[[int], int] = lambda _end: 10**9,
+    visible: Callable[[Tensor, int], Tensor] = right_visible,
+    tile_count: Callable[[int], int] = lambda _end: 10**9,
 ) -> Tensor:
     """With the identity as values, the output is the weights, (T, T). The last tile is filled up with zeros."""
     outputs, count = [], math.ceil(len(k) / BLOCK)
@@ -54,19 +54,19 @@ def attend_in_tiles(
             rows.new_zeros(len(rows)),
             rows.new_zeros(len(rows), len(k)),
         )
-        for tile in range(min(count, needed(min(first + ROWS, len(q))))):
+        for tile in range(min(count, tile_count(min(first + ROWS, len(q))))):
             cols = slice(tile * BLOCK, (tile + 1) * BLOCK)
             scores = rows @ keys[cols].T / math.sqrt(q.shape[1])
-            running = fold(running, scores, seen(allowed[first : first + ROWS], tile * BLOCK), values[cols])
+            running = fold(running, scores, visible(allowed[first : first + ROWS], tile * BLOCK), values[cols])
         _highest, total, output = running
         outputs.append(torch.where(total[:, None] == 0, output, output / total[:, None]))
     return torch.cat(outputs)
 
 
 # No maximum is subtracted.
-def wrong_no_maximum(running: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
+def wrong_no_maximum(running: Running, scores: Tensor, visible: Tensor, values: Tensor) -> Running:
     highest, total, output = running
-    weights = scores.masked_fill(~seen, -torch.inf).exp()  # above 65,504 it is inf in float16
+    weights = scores.masked_fill(~visible, -torch.inf).exp()  # above 65,504 it is inf in float16
     return highest, total + weights.sum(-1), output + weights @ values
 
 
@@ -85,12 +85,12 @@ def run_no_maximum(s: Sentence) -> Outcome:
 
 
 # The mask comes once the sum is made.
-def wrong_mask_late(running: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
+def wrong_mask_late(running: Running, scores: Tensor, visible: Tensor, values: Tensor) -> Running:
     highest, total, output = running
     new = torch.maximum(highest, scores.amax(-1))
     rescale, weights = (highest - new).exp(), (scores - new[:, None]).exp()
     total = total * rescale + weights.sum(-1)
-    weights = weights.masked_fill(~seen, 0.0)  # too late: the sum has them already
+    weights = weights.masked_fill(~visible, 0.0)  # too late: the sum has them already
     return new, total, output * rescale[:, None] + weights @ values
 
 
@@ -112,7 +112,7 @@ def wrong_last_tile(allowed: Tensor, start: int) -> Tensor:
 
 def run_last_tile(s: Sentence) -> Outcome:
     allowed, missing = torch.ones(len(s), len(s), dtype=torch.bool), -len(s) % BLOCK
-    bad, good = (attend_in_tiles(s.q, s.k, allowed, seen=seen) for seen in (wrong_last_tile, right_seen))
+    bad, good = (attend_in_tiles(s.q, s.k, allowed, visible=visible) for visible in (wrong_last_tile, right_visible))
     fact = (
         Message(
             "A sentence of length {n} in tiles of {block} keys: the last one is filled up with {missing}. Each has the "
@@ -135,7 +135,9 @@ def wrong_skipped(rows_end: int) -> int:
 
 def run_skipped(s: Sentence) -> Outcome:
     allowed = masks.causal(len(s))
-    bad, good = (attend_in_tiles(s.q, s.k, allowed, needed=needed) for needed in (wrong_skipped, right_needed))
+    bad, good = (
+        attend_in_tiles(s.q, s.k, allowed, tile_count=tile_count) for tile_count in (wrong_skipped, right_tile_count)
+    )
     lost = (good * (bad == 0)).sum(-1)
     fact = Message(
         "Tiles of {rows} queries and {block} keys: rows that lose weight are {lost} of {n}. The row of {word} loses "
@@ -153,9 +155,9 @@ def run_skipped(s: Sentence) -> Outcome:
 
 
 # A row sees no key of its first tile.
-def wrong_empty_row(running: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
+def wrong_empty_row(running: Running, scores: Tensor, visible: Tensor, values: Tensor) -> Running:
     highest, total, output = running
-    scores = scores.masked_fill(~seen, -torch.inf)
+    scores = scores.masked_fill(~visible, -torch.inf)
     new = torch.maximum(highest, scores.amax(-1))  # -inf where there is no key so far
     rescale, weights = (highest - new).exp(), (scores - new[:, None]).exp()  # -inf minus -inf is no number
     return new, total * rescale + weights.sum(-1), output * rescale[:, None] + weights @ values
@@ -224,7 +226,7 @@ TILE_TRAPS: dict[str, Trap] = {
                 "has the score 0, and e^0 is 1."
             ),
             (wrong_last_tile,),
-            (right_seen,),
+            (right_visible,),
             run_last_tile,
         ),
         Trap(
@@ -235,7 +237,7 @@ TILE_TRAPS: dict[str, Trap] = {
                 "diagonal cuts is needed: the number of tiles is rounded up."
             ),
             (wrong_skipped,),
-            (right_needed,),
+            (right_tile_count,),
             run_skipped,
         ),
         Trap(
@@ -279,5 +281,5 @@ print(f"largest difference of a weight: {{TILE_TRAPS[{trap!r}].run(s).largest:.3
 
 def program(trap: Trap, tokens: tuple[str, ...], seed: int) -> str:
     """The plain loop that the trap runs in, held to torch; prints the largest difference of a weight."""
-    loop: tuple[Any, ...] = (right_fold, right_seen, right_needed, attend_in_tiles)
+    loop: tuple[Any, ...] = (right_fold, right_visible, right_tile_count, attend_in_tiles)
     return _PROGRAM.format(rows=ROWS, block=BLOCK, loop=source_code(loop), tokens=tokens, seed=seed, trap=trap.id)

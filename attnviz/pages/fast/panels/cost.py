@@ -56,7 +56,7 @@ def _way_names() -> tuple[str, str]:
 
 
 def _bytes_by_tensor(result: cost.Result) -> dict[str, tuple[int, int]]:
-    """Bytes of each tensor, both ways."""
+    """Bytes moved by tensor name: (whole matrix, in tiles)."""
     whole_matrix, tiles = result.whole_matrix.bytes_moved, result.tiles.bytes_moved
     return {
         field.name: (getattr(whole_matrix, field.name), getattr(tiles, field.name)) for field in fields(whole_matrix)
@@ -64,7 +64,7 @@ def _bytes_by_tensor(result: cost.Result) -> dict[str, tuple[int, int]]:
 
 
 def draw_bars(result: cost.Result) -> Figure:
-    """The bytes that both ways move."""
+    """Draw the bytes that both ways move, as bars."""
     return show.chart_of(figures.bytes_moved, _way_names(), _bytes_by_tensor(result))
 
 
@@ -110,7 +110,7 @@ def _draw_bytes_moved(result: cost.Result) -> None:
 
 
 def _draw_bytes_by_block(result: cost.Result) -> None:
-    """The crossing point: how small tiles may be."""
+    """Draw the bytes moved by rows of a tile, with the break-even point."""
     whole_matrix_bytes, name = result.whole_matrix.bytes_moved.total, _way_names()
     if result.break_even_rows is None:
         caption = _("With {tokens:,} tokens no tile moves fewer bytes than the whole matrix.")
@@ -192,7 +192,7 @@ def _draw_memory(result: cost.Result, gpu: Gpu) -> None:
 
 
 def layer_roofline(result: cost.Result, gpu: Gpu) -> Figure:
-    """Both ways under the roof of a GPU."""
+    """Draw the roofline of a GPU with both ways."""
     looks = (("bottom right", "circle", SERIES[0]), ("top center", "diamond", SERIES[1]))
     points = []
     for name, way, look in zip(_way_names(), (result.whole_matrix, result.tiles), looks, strict=True):
@@ -204,7 +204,7 @@ def layer_roofline(result: cost.Result, gpu: Gpu) -> Figure:
 
 
 def _draw_gpu_roofline(config: cost.Config, gpu: Gpu) -> None:
-    """The roofline, at 16 bits, for which makers state the peak."""
+    """Draw the roofline section at 16 bits, for which makers state the peak."""
     st.subheader(_("At best on {gpu}").format(gpu=gpu.name), anchor=False)
     result = cost.run(replace(config, dtype="bfloat16"))
     ways = dict(zip(_way_names(), (result.whole_matrix, result.tiles), strict=True))

@@ -38,7 +38,7 @@ def panel() -> None:
 
 
 def _measure_here() -> live_run.LiveRun[measured.Result] | None:
-    """What is being measured here; the button that begins it is not drawn where strangers use the server."""
+    """Draw the button that starts measuring, and advance the measurement. None while nothing is measured."""
     if STARTED_AT not in st.session_state:
         if not st.button(_("Measure on this machine"), icon=":material/timer:", key="fast_measure"):
             return None
@@ -55,7 +55,7 @@ def _measure_here() -> live_run.LiveRun[measured.Result] | None:
 
 
 def _select_result() -> measured.Result:
-    """One of those that were measured here or came with the app."""
+    """Draw the choice of a machine, and return its result."""
     results = measured.stored_results()
     own_label, shipped_label = _("{machine}, {day}"), _("{machine}, {day}, came with the app")
     labels = {
@@ -68,7 +68,7 @@ def _select_result() -> measured.Result:
 
 
 def kernel_names() -> dict[str, str]:
-    """What each way is called. Kernels keep the names that torch gives them."""
+    """Display name of each way. Kernels keep the names that torch gives them."""
     return {
         "naive": _("naive: three steps"),
         "tiled": _("tiles, written in PyTorch"),
@@ -81,7 +81,7 @@ def kernel_names() -> dict[str, str]:
 
 
 def _draw_pictures(result: measured.Result) -> None:
-    """Draw time and memory over the lengths; nothing before the first one."""
+    """Draw time and memory over the lengths; nothing before the first timing."""
     if not result.timings:
         return
     time, memory = _time_and_memory_captions(result)
@@ -103,7 +103,7 @@ def _draw_over_lengths(
     ticks: Mapping[float, str],
     caption: str,
 ) -> None:
-    """Draw a field of the timings."""
+    """Draw one field of the timings over the lengths."""
     lengths, called = sorted({row.n for row in result.timings}), kernel_names()
     lines = {called[way]: [getattr(result.timings_of(way).get(n), field, None) for n in lengths] for way in result.ways}
     look: dict[str, Any] = {"here": None, "text": text, "ticks": ticks, "dots": True, "height": 400}
@@ -117,7 +117,7 @@ def _draw_over_lengths(
 
 
 def _time_and_memory_captions(result: measured.Result) -> tuple[str, str]:
-    """Time and memory where both the naive way and the fused kernel were measured, "" where they never were."""
+    """Captions on time and memory, naive against fused; "" if no length has both."""
     n = result.longest_common_length("naive", "flash")
     if n is None:
         return "", ""

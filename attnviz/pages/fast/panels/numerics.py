@@ -41,7 +41,7 @@ def panel() -> None:
 
 
 def _error_lines(result: numerics.Result) -> dict[str, list[float | None]]:
-    """The error of each way over the lengths, nothing where it has no number."""
+    """Errors of each way by its label, one per length; None where a sum is not finite."""
     names = {
         "float32": _("float32, in tiles"),
         "mixed": _("bfloat16 weights, float32 sums"),
@@ -56,7 +56,7 @@ def _error_lines(result: numerics.Result) -> dict[str, list[float | None]]:
 
 
 def error_curves(result: numerics.Result) -> Figure:
-    """The error of each way over the keys of a row."""
+    """Draw the error of each way over the number of keys."""
     titles = (_("keys of a row"), _("error of the output"))
     return show.chart_of(
         draw_byte_curves,
@@ -102,7 +102,7 @@ def _describe_errors(result: numerics.Result) -> str:
 
 
 def _draw_log_sums(result: numerics.Result) -> None:
-    """The same sum in both 16-bit formats, with the maximum subtracted and without."""
+    """Draw a table of one log-sum-exp in both 16-bit formats, with and without the maximum subtracted."""
     sums = result.log_sums
     st.markdown(
         _(
@@ -123,5 +123,5 @@ def _draw_log_sums(result: numerics.Result) -> None:
 
 
 def _format_logarithm(value: float) -> str:
-    """∞ to the eye; a file holds inf, which pandas, NumPy and R read as a number."""
+    """Format a logarithm with ∞ on screen; files hold inf, which pandas, NumPy and R can parse."""
     return units.format_quantity(f"{Rounded(value):.4f}".replace("inf", "∞"), value, "")

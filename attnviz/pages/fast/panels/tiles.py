@@ -61,7 +61,7 @@ def _draw_controls() -> tiles.Config:
 
 
 def draw(film: tiles.TileRun, key: str, at: int, on_step: Callable[[int], None]) -> None:
-    """Draw the film at a step; `on_step` hears where the visitor stops."""
+    """Draw the film at a step; `on_step` is called with the step where the visitor stops."""
     tile_film.tile_film(key, film.canvas_header, partial(_film_arrays, film.config), at=at, on_step=on_step)
 
 
@@ -84,7 +84,7 @@ def _describe_difference(film: tiles.TileRun) -> str:
 
 
 def running_numbers(film: tiles.TileRun, at: int) -> dict[str, np.ndarray]:
-    """What each line keeps once the tile `at` is done, NaN where it has met none: two numbers, by their names."""
+    """The two running numbers of each line after tile `at`, by name, each (T,); NaN before its first tile."""
     line_side = int(film.config.backward)  # the side of a tile on which its lines stand
     tile, block_of_line = film.tiles[at], np.arange(film.config.tokens) // film.config.blocks[line_side]
     latest = np.where(block_of_line < tile[line_side], film.line_stats[:, -1], film.line_stats[:, tile[1 - line_side]])
@@ -100,7 +100,7 @@ def tile_figure(film: tiles.TileRun, at: int) -> SceneFigure:
 
 
 def running_table(film: tiles.TileRun, at: int) -> dict[str, list[Any]]:
-    """What each line keeps, as columns."""
+    """Table of the running numbers, one row per query or key."""
     line = "key" if film.config.backward else "query"
     numbers = {name: values.tolist() for name, values in running_numbers(film, at).items()}
     return {line: list(range(1, film.config.tokens + 1))} | numbers

@@ -1,1 +1,1 @@
-"""What the page masks shows: widgets, results, figures and words."""
+"""Sections of the mask page."""

@@ -21,7 +21,7 @@ SENTENCE = sentence(split("the cat sat on the mat because it was tired"), seed=0
 RIGHT = {
     **dict.fromkeys(("softmax_first", "ignored_mask", "meaning"), masks.causal(len(SENTENCE))),
     **dict.fromkeys(("floor_division", "linear_weight", "dropout_in_eval", "unused_projections")),
-    "fill": fills.mask_with_an_empty_row(len(SENTENCE)),
+    "fill": fills.build_mask_with_empty_row(len(SENTENCE)),
 }
 
 

@@ -15,8 +15,8 @@ _ALL = (
             "A hidden cell should weigh exactly nothing. A large negative number does that until a whole row is hidden "
             "or the dtype is too narrow for it; -inf does it until a row is all -inf, and then 0/0 is NaN."
         ),
-        (fills.billion_written, fills.minimum_added_twice, fills.infinity_written),
-        (fills.zeros_for_empty_rows,),
+        (fills.fill_with_billion, fills.add_minimum_twice, fills.fill_with_infinity),
+        (fills.zero_empty_rows,),
         fills.run_fill,
     ),
     Trap(

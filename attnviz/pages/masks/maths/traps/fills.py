@@ -14,28 +14,28 @@ from attnviz.core import masks
 
 
 # What to write where the mask hides: minus infinity, a billion, or the dtype's minimum.
-def billion_written(scores: Tensor, may_attend: Tensor) -> Tensor:
+def fill_with_billion(scores: Tensor, may_attend: Tensor) -> Tensor:
     """A large number in place of minus infinity."""
     return scores.masked_fill(~may_attend, -1e9).softmax(-1)
 
 
-def minimum_added_twice(scores: Tensor, may_attend: Tensor) -> Tensor:
+def add_minimum_twice(scores: Tensor, may_attend: Tensor) -> Tensor:
     """The mask as numbers, added by the caller and again by the layer: the sum overflows to -inf."""
     hidden = torch.zeros_like(scores).masked_fill(~may_attend, torch.finfo(scores.dtype).min)
     return (scores + hidden + hidden).softmax(-1)
 
 
-def minimum_written(scores: Tensor, may_attend: Tensor) -> Tensor:
+def fill_with_minimum(scores: Tensor, may_attend: Tensor) -> Tensor:
     """The lowest number of the dtype: finite, so that no row is all -inf."""
     return scores.masked_fill(~may_attend, torch.finfo(scores.dtype).min).softmax(-1)
 
 
-def infinity_written(scores: Tensor, may_attend: Tensor) -> Tensor:
+def fill_with_infinity(scores: Tensor, may_attend: Tensor) -> Tensor:
     """Minus infinity: exact, until a whole row is hidden."""
     return scores.masked_fill(~may_attend, -torch.inf).softmax(-1)
 
 
-def zeros_for_empty_rows(scores: Tensor, may_attend: Tensor) -> Tensor:
+def zero_empty_rows(scores: Tensor, may_attend: Tensor) -> Tensor:
     """Minus infinity, and zeros for a row that is hidden as a whole."""
     empty = ~may_attend.any(-1, keepdim=True)
     masked = scores.masked_fill(~may_attend, -torch.inf).masked_fill(empty, 0.0)
@@ -43,23 +43,23 @@ def zeros_for_empty_rows(scores: Tensor, may_attend: Tensor) -> Tensor:
 
 
 WAYS: tuple[tuple[Message | str, Callable[[Tensor, Tensor], Tensor]], ...] = (
-    ("-1e9", billion_written),
-    ("finfo.min", minimum_written),
-    (Message("finfo.min, twice"), minimum_added_twice),
-    ("-inf", infinity_written),
-    (Message("-inf, then 0"), zeros_for_empty_rows),
+    ("-1e9", fill_with_billion),
+    ("finfo.min", fill_with_minimum),
+    (Message("finfo.min, twice"), add_minimum_twice),
+    ("-inf", fill_with_infinity),
+    (Message("-inf, then 0"), zero_empty_rows),
 )
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
-def mask_with_an_empty_row(length: int) -> Tensor:
-    """Causal, with padding in the first place: the whole first row is hidden."""
+def build_mask_with_empty_row(length: int) -> Tensor:
+    """Causal mask (T, T) with padding at position 0, so that the first row is empty."""
     return masks.causal(length) & (torch.arange(length) > 0)
 
 
 def run_fill(s: Sentence) -> Outcome:
-    allowed = mask_with_an_empty_row(len(s))
-    wrong, right = billion_written(s.scores, allowed), zeros_for_empty_rows(s.scores, allowed)
+    allowed = build_mask_with_empty_row(len(s))
+    wrong, right = fill_with_billion(s.scores, allowed), zero_empty_rows(s.scores, allowed)
     headings = (
         Message("dtype"),
         Message("hidden cells get"),

@@ -22,7 +22,7 @@ def right_floor_division(q: Tensor, k: Tensor) -> Tensor:
     return (q @ k.T / math.sqrt(q.shape[-1])).softmax(-1)
 
 
-def error_in_training(q: Tensor, k: Tensor) -> str:
+def catch_training_error(q: Tensor, k: Tensor) -> str:
     """PyTorch's error message when a gradient has to pass through `//`."""
     return error_message(lambda: wrong_floor_division(q.clone().requires_grad_(), k)[:, 0].sum().backward())
 
@@ -39,7 +39,7 @@ def run_floor_division(s: Sentence) -> Outcome:
             "whole numbers}.",
             {"n": floored.numel(), "distinct": int(floored.unique().numel())},
         ),
-        Message("A training step stops with: {error}.", {"error": error_in_training(s.q, s.k)}),
+        Message("A training step stops with: {error}.", {"error": catch_training_error(s.q, s.k)}),
     )
 
 
@@ -106,7 +106,7 @@ def run_dropout_in_eval(s: Sentence) -> Outcome:
         first,
         steady,
         s.words,
-        _what_is_left(first),
+        _describe_remaining_weights(first),
         Message(
             "The same sentence asked twice differs by up to {gap:.3f}; the right code by {none:.0f}.",
             {"gap": largest_gap(first, second), "none": largest_gap(steady, good(s.q, s.k, values))},
@@ -114,7 +114,7 @@ def run_dropout_in_eval(s: Sentence) -> Outcome:
     )
 
 
-def _what_is_left(weights: Tensor) -> Message:
+def _describe_remaining_weights(weights: Tensor) -> Message:
     """How many weights dropout has set to zero, and what that does to the rows."""
     zeros, n = int((weights == 0).sum()), weights.numel()
     if zeros == n:
@@ -156,14 +156,14 @@ class RightUnusedProjections(nn.Module):
         return weights @ v, weights
 
 
-def without_gradient(module: nn.Module, x: Tensor) -> int:
-    """A test that only the right module passes: how many parameters a backward pass misses."""
+def count_without_gradient(module: nn.Module, x: Tensor) -> int:
+    """Number of parameters without a gradient after a backward pass; 0 for the right module."""
     module.zero_grad()
     module(x.clone().requires_grad_())[0].sum().backward()
     return sum(parameter.grad is None for parameter in module.parameters())
 
 
-def with_weights_of(s: Sentence, kind: type[nn.Module]) -> nn.Module:
+def build_with_weights(s: Sentence, kind: type[nn.Module]) -> nn.Module:
     module = kind(WIDTH)
     with torch.no_grad():
         for name, weight in (("q", s.w_q), ("k", s.w_k), ("v", s.w_v)):
@@ -172,7 +172,7 @@ def with_weights_of(s: Sentence, kind: type[nn.Module]) -> nn.Module:
 
 
 def run_unused_projections(s: Sentence) -> Outcome:
-    bad, good = with_weights_of(s, WrongUnusedProjections), with_weights_of(s, RightUnusedProjections)
+    bad, good = build_with_weights(s, WrongUnusedProjections), build_with_weights(s, RightUnusedProjections)
     bad_weights, good_weights = bad(s.x)[1].detach(), good(s.x)[1].detach()
     self_weight = float(bad_weights.diagonal().mean())
     return compare_matrices(
@@ -186,9 +186,9 @@ def run_unused_projections(s: Sentence) -> Outcome:
         Message(
             "A backward pass shows it: {dead} of {total} matrices get no gradient, against {alive}.",
             {
-                "dead": without_gradient(bad, s.x),
+                "dead": count_without_gradient(bad, s.x),
                 "total": len(list(bad.parameters())),
-                "alive": without_gradient(good, s.x),
+                "alive": count_without_gradient(good, s.x),
             },
         ),
         *(
@@ -216,7 +216,7 @@ def right_meaning(mha: nn.MultiheadAttention, x: Tensor, may_attend: Tensor, is_
     return causal, padded
 
 
-def same_with_sdpa(mha: nn.MultiheadAttention, x: Tensor, may_attend: Tensor) -> Tensor:
+def attend_with_sdpa(mha: nn.MultiheadAttention, x: Tensor, may_attend: Tensor) -> Tensor:
     """Here True means attend; with the identity as values, the output is the weights."""
     assert mha.in_proj_weight is not None
     q, k, _ = F.linear(x, mha.in_proj_weight, mha.in_proj_bias).chunk(3, -1)
@@ -259,7 +259,7 @@ def run_meaning(s: Sentence) -> Outcome:
             Message(
                 "F.scaled_dot_product_attention takes the very same mask as True = attend: it is {gap:.1e} away from "
                 "the right side.",
-                {"gap": largest_gap(same_with_sdpa(mha, s.x, causal), good)},
+                {"gap": largest_gap(attend_with_sdpa(mha, s.x, causal), good)},
             ),
         ),
     )

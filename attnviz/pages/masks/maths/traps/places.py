@@ -30,7 +30,7 @@ def weights(s: Sentence, encoding: Tensor, order: Tensor) -> Tensor:
 
 
 def largest_change_by_order(s: Sentence, encoding: Tensor) -> float:
-    """The most that a weight between two words changes when all words but the first stand in reverse."""
+    """Largest change of a weight between two words when all words but the first are reversed."""
     order = torch.arange(len(s))
     reverse = torch.cat([order[:1], order[1:].flip(0)])  # is its own inverse
     return largest_gap(weights(s, encoding, reverse)[reverse][:, reverse], weights(s, encoding, order))
