@@ -66,7 +66,7 @@ def heads() -> None:
 def surveyed(loaded: LoadedModel, config: head_survey.Config) -> head_survey.HeadScan:
     """Patterns on all sentences; costs, where the model predicts the next token, on the first of them."""
     *_, last = head_survey.scan_patterns(loaded, config)
-    survey = last.survey()
+    survey = last.summarise()
     assert survey is not None
     if loaded.entry.kind != "decoder":
         return survey
@@ -74,7 +74,7 @@ def surveyed(loaded: LoadedModel, config: head_survey.Config) -> head_survey.Hea
     for scores in head_costs(loaded, sentences[:COST_SENTENCES], mean_outputs(loaded, sentences)):
         print(f"  {time.strftime('%H:%M:%S')} costs of {scores.sentences} sentences", flush=True)
         measured = scores
-    costs = head_survey.HeadScanProgress(measured, last.sentences, 1.0).survey()
+    costs = head_survey.HeadScanProgress(measured, last.sentences, 1.0).summarise()
     assert costs is not None
     return replace(survey, measures={**survey.measures, **costs.measures})
 

@@ -1,1 +1,1 @@
-"""Plotly figures: arrays and strings in, go.Figure out. The only package that imports plotly."""
+"""Plotly figures from arrays and strings. No other package imports plotly."""

@@ -1,4 +1,4 @@
-"""What several pages and notebooks show of attention: weights, probabilities of tokens, heads, patches of a picture."""
+"""Figures that pages and notebooks share: weights, token probabilities, maps of heads, patches of a picture."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,13 +17,13 @@ GLOW = "#FFA614"  #: light over the patches of a picture, as on the page about p
 def bars(
     names: Sequence[str],
     values: Sequence[float],
-    other: Sequence[float] | None = None,
+    second_values: Sequence[float] | None = None,
     *,
     labels: tuple[str, str] = ("", ""),
 ) -> Figure:
-    """Probabilities by token, the first on top; `other` draws a second bar beside each, for before and after."""
-    both = ((values, MASKED), (other, SCALED)) if other is not None else ((values, SCALED),)
-    top = max([0.05, *values, *(other or ())])
+    """Bars of probabilities by token, the first on top; `second_values` are drawn beside them, for before and after."""
+    series = ((values, MASKED), (second_values, SCALED)) if second_values is not None else ((values, SCALED),)
+    top = max([0.05, *values, *(second_values or ())])
     return chart.chart(
         [
             chart.bars(
@@ -35,13 +35,13 @@ def bars(
                 numbers=".1%",
                 hover="%{y}: %{x:.4f}<extra></extra>",
             )
-            for (shares, colour), name in zip(both, labels, strict=False)
+            for (shares, colour), name in zip(series, labels, strict=False)
         ],
         axis(_("probability"), range=[0, min(1.15, top * 1.2)], tickformat=".0%", rangemode="tozero"),
         token_axis(names, longest=24, autorange="reversed", showgrid=False),
-        height=60 + (34 if other is not None else 26) * len(names),
+        height=60 + (34 if second_values is not None else 26) * len(names),
         barmode="group",
-        showlegend=other is not None,
+        showlegend=second_values is not None,
         bargap=0.25,
     )
 
@@ -53,11 +53,11 @@ def side_by_side(
     title: str | None = None,
     repeat_rows: bool = True,
 ) -> Figure:
-    """Matrices of weights beside each other on one scale from 0 to 1; `parts` are (title, weights (Q, K)).
+    """Matrices of weights side by side on one scale from 0 to 1; `parts` are (title, weights (Q, K)).
 
     `repeat_rows=False` labels the rows of the first only, which leaves more room for the numbers.
     """
-    across, down = (ticks(words) | BARE | {"constrain": "domain"} for words in (cols, rows))
+    across, down = (compact_token_axis(tokens) | BARE | {"constrain": "domain"} for tokens in (cols, rows))
     fig = panels(
         [
             Panel(
@@ -84,15 +84,15 @@ def side_by_side(
     return fig
 
 
-def ticks(words: Sequence[str]) -> dict[str, Any]:
+def compact_token_axis(tokens: Sequence[str]) -> dict[str, Any]:
     """An axis of words in little room."""
-    return token_axis(words, longest=8, ticks="")
+    return token_axis(tokens, longest=8, ticks="")
 
 
 def head_maps(grids: Mapping[str, np.ndarray], layers: Sequence[int] | None = None, signed: bool = False) -> Figure:
-    """One map (layers, heads) beside the other, the first layer at the bottom, all on one scale.
+    """Maps (layers, heads) side by side, the first layer at the bottom, all on one scale.
 
-    The scale goes from 0 to 1, or with `signed` as far below 0 as above it.
+    The scale goes from 0 to 1, or with `signed` is centred on 0. `layers` None: numbered from 0.
     """
     rows = list(range(len(next(iter(grids.values()))))) if layers is None else list(layers)
     most = max((float(np.nanmax(np.abs(grid), initial=0.0)) for grid in grids.values()), default=0.0) or 1.0
@@ -129,7 +129,7 @@ def head_maps(grids: Mapping[str, np.ndarray], layers: Sequence[int] | None = No
 
 
 def hover_points(x: np.ndarray, y: np.ndarray, data: np.ndarray, text: str, size: int) -> Series:
-    """Points that are not seen, in the middle of each patch; `text` names columns of `data`."""
+    """Invisible points for hovering, one in the middle of each patch; `text` is a template over columns of `data`."""
     return points(x, y, size=size, marker={"opacity": 0}, customdata=data, hover=text, showlegend=False)
 
 

@@ -1,7 +1,6 @@
-"""Charts as plain data, which Plotly checks once: a page says its series and axes, what a pointer reads, and labels.
+"""Charts as plain dictionaries of series and axes, which Plotly validates once.
 
-Every series takes further properties by the names that Plotly gives them. `hover` is what a pointer reads, in Plotly's
-template, beside the name of the series; "" where a series answers no pointer.
+Every series takes further Plotly properties by keyword. `hover` is Plotly's hover template; "" turns hovering off.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,15 +33,15 @@ def line(
     hover: str | None = None,
     **look: Any,
 ) -> Series:
-    """A line; `dots`: whether it has a mark at each of its points, or how large these are."""
-    of = {"x": x, "y": y, "mode": "lines+markers" if dots else "lines"}
-    of["line"] = _given(color=colour, width=width, dash=dash, shape=shape)
-    of["marker"] = None if isinstance(dots, bool) else {"size": dots}
-    return _series("scatter", name, hover, of | look)
+    """A line; `dots`: whether its points have markers, or the size of the markers."""
+    properties = {"x": x, "y": y, "mode": "lines+markers" if dots else "lines"}
+    properties["line"] = _drop_none(color=colour, width=width, dash=dash, shape=shape)
+    properties["marker"] = None if isinstance(dots, bool) else {"size": dots}
+    return _series("scatter", name, hover, properties | look)
 
 
 def band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str, **look: Any) -> Series:
-    """The room between two lines, filled with a colour."""
+    """The area between two lines, filled with a colour."""
     edge = np.concatenate([x, x[::-1]]), np.concatenate([high, low[::-1]])
     return line(*edge, width=0, hover="", fill="toself", fillcolor=colour, **look)
 
@@ -61,10 +60,16 @@ def points(
     marker: Mapping[str, Any] | None = None,
     **look: Any,
 ) -> Series:
-    """Marks, and beside them `text`, on the side that `at` says."""
-    of = {"x": x, "y": y, "mode": "markers" if text is None else "markers+text", "text": text, "textposition": at}
-    of["marker"] = _given(color=colour, size=size, symbol=symbol) | dict(marker or {}) or None
-    return _series("scatter", name, hover, of | look)
+    """Markers with `text` beside them; `at` is Plotly's text position."""
+    properties = {
+        "x": x,
+        "y": y,
+        "mode": "markers" if text is None else "markers+text",
+        "text": text,
+        "textposition": at,
+    }
+    properties["marker"] = _drop_none(color=colour, size=size, symbol=symbol) | dict(marker or {}) or None
+    return _series("scatter", name, hover, properties | look)
 
 
 def bars(
@@ -79,13 +84,13 @@ def bars(
     marker: Mapping[str, Any] | None = None,
     **look: Any,
 ) -> Series:
-    """Upright bars, or bars `across`; `numbers` is the format of the number that stands at the end of each."""
-    of: Series = {"x": x, "y": y, "orientation": "h" if across else None}
-    of["marker"] = _given(color=colour) | dict(marker or {}) or None
+    """Vertical bars, or horizontal ones (`across`); `numbers` is the format of the number at the end of each."""
+    properties: Series = {"x": x, "y": y, "orientation": "h" if across else None}
+    properties["marker"] = _drop_none(color=colour) | dict(marker or {}) or None
     if numbers is not None:
         text = [format(Rounded(value), numbers) for value in (x if across else y)]
-        of |= {"text": text, "textposition": "outside", "cliponaxis": False}
-    return _series("bar", name, hover, of | look)
+        properties |= {"text": text, "textposition": "outside", "cliponaxis": False}
+    return _series("bar", name, hover, properties | look)
 
 
 def cells(
@@ -99,13 +104,13 @@ def cells(
     hover: str | None = None,
     **look: Any,
 ) -> Series:
-    """Coloured cells (rows, columns); `bar`: how the bar of their colours looks, None where there is none.
+    """Coloured cells (rows, columns); `bar` is Plotly's colour bar, None: no bar.
 
-    Without `colours` they are those of the chart's own axis of colours.
+    `colours` None: the colour axis of the chart.
     """
-    of = {"z": z, "colorscale": colours, "zmin": low, "zmax": high, "xgap": gap or None, "ygap": gap or None}
-    of |= {"colorbar": bar, "showscale": False if bar is None and colours is not None else None}
-    return _series("heatmap", look.pop("name", None), hover, of | look)
+    properties = {"z": z, "colorscale": colours, "zmin": low, "zmax": high, "xgap": gap or None, "ygap": gap or None}
+    properties |= {"colorbar": bar, "showscale": False if bar is None and colours is not None else None}
+    return _series("heatmap", look.pop("name", None), hover, properties | look)
 
 
 def axis(
@@ -114,7 +119,7 @@ def axis(
     labels: Mapping[Any, str] | Iterable[Any] | None = None,
     **look: Any,
 ) -> dict[str, Any]:
-    """An axis, its title in letters of this size; `labels` are the places that it names, or what it says at each."""
+    """An axis with a title of `size` pixels; `labels` are tick positions, or a mapping from position to text."""
     if title is not None:
         look["title"] = {"text": title} | ({"font": {"size": size}} if size else {})
     if labels is not None:
@@ -125,19 +130,19 @@ def axis(
 
 
 def mark_x(x: float, colour: str = THEORY, dash: str | None = "dot", width: float | None = 1, **look: Any) -> Series:
-    """An upright line through the whole chart."""
+    """A vertical line through the whole chart."""
     ends = {"type": "line", "x0": x, "x1": x, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain"}
-    return ends | {"line": _given(color=colour, dash=dash, width=width)} | look
+    return ends | {"line": _drop_none(color=colour, dash=dash, width=width)} | look
 
 
 def mark_y(y: float, colour: str = THEORY, dash: str | None = "dash", width: float | None = 1) -> Series:
-    """A level line through the whole chart."""
+    """A horizontal line through the whole chart."""
     ends = {"type": "line", "x0": 0, "x1": 1, "xref": "x domain", "y0": y, "y1": y, "yref": "y"}
-    return ends | {"line": _given(color=colour, dash=dash, width=width)}
+    return ends | {"line": _drop_none(color=colour, dash=dash, width=width)}
 
 
 def note(x: float, y: float, text: str, **look: Any) -> dict[str, Any]:
-    """Words in the chart itself; on a logarithmic axis the place is an exponent of ten."""
+    """Text inside the chart; on a logarithmic axis the position is an exponent of ten."""
     return {"x": x, "y": y, "text": text, "showarrow": False} | look
 
 
@@ -154,17 +159,17 @@ def chart(
     legend_below: bool = False,
     **look: Any,
 ) -> Figure:
-    """Series over the axes `x` and `y`, with `marks` over both, the chosen place `here`, and `notes`."""
+    """A figure of series over axes `x` and `y`, with shapes (`marks`), a vertical line at `here`, and `notes`."""
     plain, shapes = frame(title, height), [*marks, *([] if here is None else [mark_x(here)])]
     plain["legend"] |= look.pop("legend", {})
-    look |= _given(shapes=shapes or None, annotations=list(notes) or None)
+    look |= _drop_none(shapes=shapes or None, annotations=list(notes) or None)
     fig = go.Figure(list(series), plain | {"xaxis": AXIS | dict(x or {}), "yaxis": AXIS | dict(y or {})} | look)
     break_titles(fig)
     return fig.update_layout(legend=place_legend_below()) if legend_below else fig
 
 
 class Panel(NamedTuple):
-    """One of several charts beside each other: its series, its axes, and the marks over both."""
+    """One of several charts side by side: its series, axes, and shapes over them."""
 
     series: Iterable[Any]
     x: Mapping[str, Any] = {}
@@ -184,15 +189,15 @@ def panels(
     top: int | None = None,
     **look: Any,
 ) -> Figure:
-    """Charts side by side, so many in a row; `spacing` is Plotly's, `top` the margin above titles of one line."""
+    """A figure of charts side by side, `columns` in a row; `spacing` is Plotly's, `top` the margin above titles."""
     fig = make_subplots(-(-len(parts) // columns), columns, subplot_titles=titles, **spacing)
-    for number, part in enumerate(parts):
-        at = {"row": number // columns + 1, "col": number % columns + 1}
-        for one in part.series:
-            fig.add_trace(one, **at)
-        fig.update_xaxes(**part.x, **at).update_yaxes(**part.y, **at)
-        for mark in part.marks:
-            fig.add_shape(mark, **at)
+    for number, panel in enumerate(parts):
+        cell = {"row": number // columns + 1, "col": number % columns + 1}
+        for series in panel.series:
+            fig.add_trace(series, **cell)
+        fig.update_xaxes(**panel.x, **cell).update_yaxes(**panel.y, **cell)
+        for mark in panel.marks:
+            fig.add_shape(mark, **cell)
     if titles_size is not None:
         fig.update_annotations(font_size=titles_size)
     fig.update_layout(frame(title, height) | look).update_xaxes(AXIS).update_yaxes(AXIS)
@@ -205,8 +210,8 @@ def _series(kind: str, name: str | None, hover: str | None, look: Series) -> Ser
         look = {"hovertemplate": hover if "<extra>" in hover else f"{hover}<extra>{name or ''}</extra>"} | look
     elif hover is not None:
         look = {"hoverinfo": "skip"} | look
-    return {"type": kind} | _given(name=name, **look)
+    return {"type": kind} | _drop_none(name=name, **look)
 
 
-def _given(**properties: Any) -> dict[str, Any]:
+def _drop_none(**properties: Any) -> dict[str, Any]:
     return {name: value for name, value in properties.items() if value is not None}

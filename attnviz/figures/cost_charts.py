@@ -1,4 +1,4 @@
-"""Charts of costs: bytes and seconds over sizes, bars made of parts, and the roofline of a machine."""
+"""Charts of costs: bytes and seconds over sizes, stacked bars, and the roofline of a machine."""
 
 import html
 import math
@@ -14,16 +14,18 @@ from attnviz.base.words import _
 from attnviz.figures.chart import Series, axis, bars, chart, line, mark_x, points
 from attnviz.figures.theme import SERIES, THEORY, Figure
 
-#: places that a logarithmic axis names
+#: tick labels of a logarithmic axis
 BYTES = {1024**i: f"1 {unit}" for i, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}
 FINE_BYTES = {
-    1024**i * of: f"{of} {unit}" for i, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB")) for of in (1, 32)
+    1024**i * multiple: f"{multiple} {unit}"
+    for i, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))
+    for multiple in (1, 32)
 }
 SECONDS = {10.0**power: duration(10.0**power) for power in range(-6, 4)}
 
 
 def binary_ticks(most: float) -> dict[float, str]:
-    """A handful of places on a linear axis of bytes, at round numbers of KiB, MiB or GiB."""
+    """Tick labels of a linear axis of bytes up to `most`, at round numbers of KiB, MiB or GiB."""
     name, unit = binary_unit(most)
     room = max(most, 1) / unit
     step = 2.0 ** math.ceil(math.log2(room / 5))
@@ -43,10 +45,10 @@ def draw_byte_curves(
     dots: bool = False,
     height: int = 330,
 ) -> Figure:
-    """Curves over a number of things, both axes logarithmic; `limits` are horizontal lines with a name.
+    """Curves over sizes, both axes logarithmic; `limits` are named horizontal lines.
 
-    `here` is the chosen place, `text` puts a value into words, `ticks` are the places that the y axis names, and
-    `dots` marks each value.
+    `here` is the chosen size, `text` formats a value for hovering, `ticks` are labels of the y axis, and `dots` marks
+    each value.
     """
     every = 1 if x[-1] <= x[0] << 4 else 2 if x[-1] <= x[0] << 8 else 3
     powers = {2**i: f"{2**i:,}" for i in range(0, 31, every) if x[0] <= 2**i <= x[-1]}
@@ -79,8 +81,8 @@ def _limit(ends: list[int], value: float, name: str) -> Series:
 
 
 def draw_stacked_bars(
-    ways: Sequence[str],
-    parts: Mapping[str, Sequence[int]],
+    categories: Sequence[str],
+    components: Mapping[str, Sequence[int]],
     names: Mapping[str, str],
     colours: Mapping[str, str],
     axis: dict[str, Any],
@@ -88,23 +90,23 @@ def draw_stacked_bars(
     text: Callable[[float], str] | None = None,
     height: int,
 ) -> Figure:
-    """One bar below the other, each part in its colour; a part that is 0 everywhere is left out.
+    """Horizontal stacked bars, one colour a component; a component that is 0 everywhere is left out.
 
-    `text` puts a value into words where a mouse points, else it is said in digits; `axis` is the one of values.
+    `text` formats a value for hovering, by default in digits; `axis` is the axis of values.
     """
     hover = "%{y}: %{customdata}" if text else "%{y}: %{x:,}"
     return chart(
         [
             bars(
                 list(values),
-                list(ways),
-                names[part],
-                colours[part],
+                list(categories),
+                names[component],
+                colours[component],
                 across=True,
                 customdata=text and [text(value) for value in values],
                 hover=hover,
             )
-            for part, values in parts.items()
+            for component, values in components.items()
             if any(values)
         ],
         axis,
@@ -118,10 +120,10 @@ def draw_stacked_bars(
 
 @dataclass(frozen=True)
 class RoofPoints:
-    """Points of one kind, each with a label, and how they look."""
+    """Labelled points of one kind in a roofline chart."""
 
     name: str
-    place: str  #: where a label stands, as Plotly names it
+    text_position: str  #: position of a label, as Plotly names it
     symbol: str
     colour: str
     intensities: Sequence[float]  #: FLOPs a byte
@@ -130,15 +132,15 @@ class RoofPoints:
 
 
 def draw_roofline(peak: float, bandwidth: float, kinds: Sequence[RoofPoints], x_title: str) -> Figure:
-    """FLOP/s over FLOPs a byte, both logarithmic: the most that a machine can do, and what lies under it.
+    """Roofline chart: FLOP/s over FLOPs a byte, both logarithmic, with measured points below the roof.
 
-    The dotted line is where reading takes as long as computing.
+    At the dotted line, reading takes as long as computing.
     """
     ridge = peak / bandwidth
     ends = [ridge, *(x for kind in kinds for x in kind.intensities)]
     x = np.sort(np.append(np.geomspace(min(ends) / 2, max(ends) * 3, 80), ridge))
     hover, name = "%{x:.3g}: %{y:,.4g} GFLOP/s<extra></extra>", _("the most this machine can do")
-    under = [
+    point_series = [
         points(
             list(kind.intensities),
             [speed / 1e9 for speed in kind.speeds],
@@ -147,7 +149,7 @@ def draw_roofline(peak: float, bandwidth: float, kinds: Sequence[RoofPoints], x_
             size=10,
             symbol=kind.symbol,
             text=[html.escape(label) for label in kind.labels],
-            at=kind.place,
+            at=kind.text_position,
             textfont={"size": 11},
             hover="%{text}: %{x:.3g} FLOP/byte, %{y:,.4g} GFLOP/s",
             cliponaxis=False,
@@ -155,7 +157,7 @@ def draw_roofline(peak: float, bandwidth: float, kinds: Sequence[RoofPoints], x_
         for kind in kinds
     ]
     return chart(
-        [line(x, np.minimum(peak, bandwidth * x) / 1e9, name, THEORY, hover=hover), *under],
+        [line(x, np.minimum(peak, bandwidth * x) / 1e9, name, THEORY, hover=hover), *point_series],
         axis(x_title, 12, **_powers(min(x), max(x))),
         axis(_("GFLOP/s"), 12, **_powers(min(peak, bandwidth * min(x)), peak)),
         height=380,
@@ -165,5 +167,5 @@ def draw_roofline(peak: float, bandwidth: float, kinds: Sequence[RoofPoints], x_
 
 
 def _powers(low: float, high: float) -> dict[str, Any]:
-    """A logarithmic axis: powers of ten, and twice and five times them where there are few."""
+    """A logarithmic axis with powers of ten, and their multiples by 2 and 5 on a short axis."""
     return {"type": "log", "dtick": 1 if high > 1000 * low else "D2", "tickformat": ","}

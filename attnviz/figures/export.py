@@ -1,4 +1,4 @@
-"""Plotly charts made ready for files: a fixed look, nothing cut off, nothing loaded from the network."""
+"""Plotly charts for files: fixed size and style, nothing cut off, nothing loaded from the network."""
 
 import html
 import math
@@ -19,13 +19,13 @@ WIDTH = 900  # pixels, for a figure that has no width of its own
 
 
 def prepare_figure(fig: Figure, background: Background = "white", colorbar: bool = True) -> Figure:
-    """A copy of `fig` with its own background, ink and size, ready for SVG, PNG or HTML.
+    """Copy of `fig` with background, foreground colour and size set, for SVG, PNG or HTML.
 
-    It has no title: a file sets title and caption around it, where no axis can be.
+    It has no title: a file sets title and caption around it, clear of the axes.
     """
     out = go.Figure(fig)
     out.update_layout(title={"text": ""})
-    on_top, at_left = 20 + _room_on_top(out) + _legend_above(out), _room_at_left(out)
+    on_top, at_left = 20 + _room_on_top(out) + _legend_height(out), _room_at_left(out)
     height = int(out.layout.height or 500)
     out.update_layout(
         plot_bgcolor="rgba(0,0,0,0)",
@@ -38,7 +38,7 @@ def prepare_figure(fig: Figure, background: Background = "white", colorbar: bool
         trace.uid = f"{number:06}"  # plotly.js would draw one by lot, and no two files would be the same
     out.update_xaxes(automargin=True)
     out.update_yaxes(automargin=True)
-    _lay_on(out, background)
+    _set_background(out, background)
     if not colorbar:
         out.update_traces(showscale=False, selector={"type": "heatmap"})
         out.update_coloraxes(showscale=False)
@@ -46,14 +46,17 @@ def prepare_figure(fig: Figure, background: Background = "white", colorbar: bool
 
 
 def browser_figure(fig: Figure) -> tuple[str, dict[Background, str]]:
-    """What plotly.js draws `fig` with for a file: its data, and its layout on each background, as JSON."""
+    """Data of `fig` for plotly.js, and its layout on each background, as JSON."""
     ready = prepare_figure(fig)
     data = to_json_plotly(ready.to_dict()["data"])
-    return data, {each: to_json_plotly(_lay_on(ready, each).layout.to_plotly_json()) for each in get_args(Background)}
+    return data, {
+        background: to_json_plotly(_set_background(ready, background).layout.to_plotly_json())
+        for background in get_args(Background)
+    }
 
 
-def _lay_on(fig: Figure, background: Background) -> Figure:
-    """The figure on this background, its ink and lines with it."""
+def _set_background(fig: Figure, background: Background) -> Figure:
+    """Set background, foreground and grid colours of a figure, in place."""
     ink, grid = ("#E8EAED", "#3A3F4A") if background == "dark" else ("#1F2328", "#D8DCE2")
     fig.update_layout(
         template="plotly_dark" if background == "dark" else "plotly_white",
@@ -66,7 +69,7 @@ def _lay_on(fig: Figure, background: Background) -> Figure:
 
 
 def _width_of_squares(fig: Figure, height: int) -> int:
-    """Pixels across that a map of square cells takes, with its colour bar: a wider file would be empty beside it."""
+    """Width in pixels of a map of square cells with its colour bar: a wider file would be empty beside it."""
     maps = [trace for trace in fig.data if trace.type == "heatmap"]
     if len(list(fig.select_xaxes())) > 1 or fig.layout.yaxis.scaleanchor != "x" or not maps:
         return WIDTH
@@ -74,22 +77,22 @@ def _width_of_squares(fig: Figure, height: int) -> int:
     return int(height * columns / rows) + (90 if maps[-1].showscale is not False else 0)
 
 
-def _legend_above(fig: Figure) -> int:
-    """Pixels for a legend that lies above the plot, or for the titles of several plots side by side."""
+def _legend_height(fig: Figure) -> int:
+    """Pixels for a legend above the plot, or for the titles of several plots side by side."""
     on_top = fig.layout.showlegend is not False and fig.layout.legend.y != 0
-    shown = on_top and sum(bool(trace.name) for trace in fig.data) > 1
+    has_legend = on_top and sum(bool(trace.name) for trace in fig.data) > 1
     titled = any(note.yref == "paper" and (note.y or 0) >= 1 for note in fig.layout.annotations)
-    return margin_above(fig, 26) if shown or titled else 0
+    return margin_above(fig, 26) if has_legend or titled else 0
 
 
 def _room_at_left(fig: Figure) -> int:
-    """Pixels that the longest label left of the plot takes, its axis title included: both must fit."""
+    """Pixels of the longest label left of the plot, with the axis title."""
     labels = ((text, axis.tickfont.size or 14) for axis in fig.select_yaxes() for text in axis.ticktext or ())
     return int(max([60.0, *(text_columns(text) * size * 0.62 + 44 for text, size in labels)]))
 
 
 def _room_on_top(fig: Figure) -> int:
-    """Pixels that labels above the plot take; they are tilted where they would run into each other.
+    """Pixels of labels above the plot; labels that would overlap are tilted.
 
     Plotly keeps room for the title or for such labels, whichever is larger, and so prints one over the other.
     """
@@ -105,14 +108,14 @@ def _room_on_top(fig: Figure) -> int:
 
 
 def standalone_html(fig: Figure, title: str | None = None, caption: str | None = None) -> str:
-    """One file that stays interactive with no network: plotly.js is inside it."""
-    width, high = fig.layout.width or WIDTH, fig.layout.height or 450
+    """HTML file with plotly.js inside: interactive without a network."""
+    width, height = fig.layout.width or WIDTH, fig.layout.height or 450
     fluid = go.Figure(fig).update_layout(width=None)  # as wide as the window up to its own width: a phone is narrow
-    drawn: str = fluid.to_html(
+    chart_html: str = fluid.to_html(
         include_plotlyjs=False,
         full_html=False,
         div_id="chart",
-        default_height=f"{high}px",
+        default_height=f"{height}px",
         config={"displaylogo": False, "responsive": True},
     )
     paper, ink = fig.layout.paper_bgcolor or "#FFFFFF", fig.layout.font.color or "#1F2328"
@@ -126,5 +129,5 @@ def standalone_html(fig: Figure, title: str | None = None, caption: str | None =
         f'<!doctype html><html><head><meta charset="utf-8"><title>{html.escape(title or "")}</title>'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{style}</style>'
         f"<script>{PLOTLY_JS.read_text('utf-8')}</script></head>"
-        f"<body><figure>{heading}{drawn}{below}</figure></body></html>"
+        f"<body><figure>{heading}{chart_html}{below}</figure></body></html>"
     )

@@ -1,4 +1,4 @@
-"""A matrix over tokens: weights, scores, or plain numbers."""
+"""Heatmaps over tokens: weights, scores, or other numbers."""
 
 import html
 from collections.abc import Sequence
@@ -15,24 +15,24 @@ LABELS_THAT_FIT = 40
 
 
 def as_typed(text: str) -> str:
-    """A text whose characters Plotly shows as themselves."""
+    """Escape a text, so that Plotly shows markup as typed."""
     return html.escape(text, quote=False)
 
 
 def label(token: str, longest: int = 14) -> str:
-    """A token as tick text: shortened in the middle, never read as markup, never invisible."""
-    shown = token if len(token) <= longest else token[: longest - 5] + "…" + token[-4:]
-    return as_typed(shown) if shown.strip() else "␣" * max(1, len(shown))
+    """Tick label of a token: shortened in the middle, escaped, and never invisible."""
+    shortened = token if len(token) <= longest else token[: longest - 5] + "…" + token[-4:]
+    return as_typed(shortened) if shortened.strip() else "␣" * max(1, len(shortened))
 
 
 def labels(tokens: Sequence[str], most: int, longest: int = 14) -> list[str]:
-    """A label for each token, of more than `most` only for every n-th."""
+    """Tick labels of tokens; of more than `most`, only every n-th has one."""
     step = max(1, -(-len(tokens) // most))
     return ["" if i % step else label(token, longest) for i, token in enumerate(tokens)]
 
 
 def token_axis(tokens: Sequence[str], most: int = 10_000, longest: int = 14, **look: Any) -> dict[str, Any]:
-    """An axis of tokens by position; where not all fit, hovering shows any of them."""
+    """An axis of tokens by position; hovering shows tokens without a label."""
     return axis(labels=dict(enumerate(labels(tokens, most, longest))), **look)
 
 
@@ -66,7 +66,7 @@ def matrix(
     values = np.asarray(values, dtype=np.float64)
     hidden = np.zeros(values.shape, bool) if masked is None else np.asarray(masked, bool)
     hidden = hidden | ~np.isfinite(values)
-    shown = np.where(hidden, np.nan, values)
+    visible = np.where(hidden, np.nan, values)
     few = max(values.shape, default=0) <= 12
     weight = _("weight") if top is None else _("weight, colours from 0 to {top:.2g}").format(top=top)
     name = value_title or {"weights": weight, "scores": _("score"), "plain": _("value")}[kind]
@@ -87,7 +87,9 @@ def matrix(
     fig = chart(
         [
             *([_grey_cells(hidden)] if hidden.any() else []),
-            cells(shown.astype(np.float32), *_colours(kind, shown, root, top or 1.0), hoverongaps=False, **looks),
+            cells(
+                visible.astype(np.float32), *_colour_range(kind, visible, root, top or 1.0), hoverongaps=False, **looks
+            ),
         ],
         across | {"side": "top", "autotickangles": [0, -60, -90], "constraintoward": "right"},
         down | {"autorange": "reversed", "scaleanchor": "x", "constraintoward": "top"},
@@ -105,7 +107,7 @@ def _grey_cells(hidden: np.ndarray) -> Series:
 
 
 def masked_legend(fig: Figure, name: str) -> None:
-    """What grey cells are, under the lower left corner of the matrix, the first of several side by side."""
+    """Add a legend for grey cells under the lower left corner of the (first) matrix."""
     fig.add_annotation(
         text=f'<span style="color:{MASKED}">■</span> ' + html.escape(name),  # untranslated: markup
         x=0,
@@ -121,11 +123,11 @@ def masked_legend(fig: Figure, name: str) -> None:
     fig.update_layout(margin={"b": 28})
 
 
-def _colours(kind: ColourScaleKind, shown: np.ndarray, root: bool, top: float) -> tuple[Any, float, float]:
-    """A scale, and the numbers that its first and last colour stand for."""
+def _colour_range(kind: ColourScaleKind, values: np.ndarray, root: bool, top: float) -> tuple[Any, float, float]:
+    """Colour scale, and the values of its first and last colour."""
     if kind == "weights":
         return square_root_scale(WEIGHTS) if root else WEIGHTS, 0, top
-    finite = shown[np.isfinite(shown)]
+    finite = values[np.isfinite(values)]
     if kind == "scores":
         most = float(np.abs(finite).max(initial=0.0)) or 1.0
         return SIGNED, -most, most
@@ -133,5 +135,5 @@ def _colours(kind: ColourScaleKind, shown: np.ndarray, root: bool, top: float) -
 
 
 def square_root_scale(scale: list[tuple[float, str]], steps: int = 40) -> list[tuple[float, str]]:
-    """The same colours, each reached at the square of its place: 0.25 gets the colour that 0.5 had."""
-    return [(float(place**2), colour_at(scale, place)) for place in np.linspace(0, 1, steps + 1)]
+    """Colour scale with square-root steps: 0.25 gets the colour that 0.5 had."""
+    return [(float(position**2), colour_at(scale, position)) for position in np.linspace(0, 1, steps + 1)]

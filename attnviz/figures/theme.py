@@ -1,4 +1,4 @@
-"""One look for every figure: colours that mean one thing, and the layout around them."""
+"""Colours and layout that all figures share: one colour means one thing."""
 
 from __future__ import annotations
 
@@ -148,23 +148,23 @@ def frame(title: str | None, height: int | None) -> dict[str, Any]:
     }
 
 
-def with_alpha(colour: str, alpha: float) -> str:
-    """`#RRGGBB` with an opacity, as Plotly writes it: for bands around a line."""
+def add_alpha(colour: str, alpha: float) -> str:
+    """Colour `#RRGGBB` with an opacity, as Plotly writes it."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{alpha})"
 
 
-def mix_colours(colour: str, other: str, share: float) -> str:
-    """`#RRGGBB` with `share` of `other` in it."""
-    pairs = [(int(colour[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5)]
+def mix_colours(colour: str, second: str, share: float) -> str:
+    """Mix of two colours `#RRGGBB`, with `share` (0 to 1) of the second."""
+    pairs = [(int(colour[i : i + 2], 16), int(second[i : i + 2], 16)) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(a + (b - a) * share):02X}" for a, b in pairs)
 
 
-def colour_at(stops: list[tuple[float, str]], place: float) -> str:
-    """The colour at `place`, 0 to 1, of a scale."""
+def colour_at(stops: list[tuple[float, str]], position: float) -> str:
+    """Colour of a scale at `position`, 0 to 1."""
     for (low, under), (high, over) in pairwise(stops):
-        if place <= high:
-            return mix_colours(under, over, min(1.0, max(0.0, (place - low) / (high - low))))
+        if position <= high:
+            return mix_colours(under, over, min(1.0, max(0.0, (position - low) / (high - low))))
     return stops[-1][1]
 
 
@@ -174,25 +174,25 @@ def ramp(stops: list[tuple[float, str]]) -> list[str]:
 
 
 def luminance(colour: str) -> float:
-    """How much light a colour gives, 0 to 1, as the Web's accessibility guidelines define it."""
+    """Relative luminance of a colour, 0 to 1, by WCAG."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     red, green, blue = (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: str, other: str) -> float:
-    """The contrast of two colours by the same guidelines: 1 to 21, and text needs 4.5."""
-    low, high = sorted((luminance(one), luminance(other)))
+def contrast(first: str, second: str) -> float:
+    """Contrast ratio of two colours by WCAG, 1 to 21; text needs 4.5."""
+    low, high = sorted((luminance(first), luminance(second)))
     return (high + 0.05) / (low + 0.05)
 
 
-def text_on(colour: str) -> str:
-    """Black or white, whichever is read better on this colour: as the canvases choose it."""
+def choose_text_colour(colour: str) -> str:
+    """Black or white, whichever has more contrast on a colour; the canvases choose alike."""
     return max(("#FFFFFF", "#000000"), key=lambda ink: contrast(colour, ink))
 
 
 def readable_colour(colour: str, *, dark: bool) -> str:
-    """A colour as text in it can be read on a page: lighter on a dark one, no darker than it has to be on white."""
+    """Colour for text: lighter on a dark page, darkened to a contrast of 4.5 on white."""
     if dark:
         return mix_colours(colour, "#FFFFFF", 0.35)
     shades = (mix_colours(colour, "#000000", i / 20) for i in range(20))
@@ -203,6 +203,6 @@ MOST_HEADS = len(HEADS)
 
 
 def overlaid_heads(chosen: Sequence[int], lead: int, count: int) -> tuple[int, ...]:
-    """The heads in the picture of a layer of `count` heads, the one on show first."""
+    """Heads to overlay in a picture of a layer of `count` heads, `lead` first, at most MOST_HEADS."""
     others = [head for head in dict.fromkeys(chosen) if head != lead and 0 <= head < count]
     return (lead, *others)[:MOST_HEADS]

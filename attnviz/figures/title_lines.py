@@ -1,7 +1,7 @@
-"""Titles of a Plotly chart, of its axes and of its parts, in as many lines as a phone needs.
+"""Line breaks in the titles of a Plotly chart, its axes and its panels, so that they fit on a phone.
 
-Plotly breaks no title: what is too long for the chart is cut off at its edge. The server does not know how wide the
-window is, so a title is broken where it would not fit on a phone, and a title that fits there stays one line.
+Plotly never wraps a title; it cuts it off at the edge of the chart. The server does not know the width of the window,
+so a title is wrapped if it would not fit on a phone.
 """
 
 import html
@@ -20,27 +20,27 @@ _COLUMN = 0.56  #: width of a letter for its height
 
 
 def break_title(text: str, room: float, size: float) -> str:
-    """The title with line breaks where it would be wider than `room` pixels; one with markup stays as it is."""
+    """Wrap a title that is wider than `room` pixels at letters of `size` pixels; markup is left alone."""
     if "<" in text or text_columns(text) <= SHORT:
         return text
     return "<br>".join(balance_lines(text, max(6.0, room / (size * _COLUMN)))) or text
 
 
 def axis_title(text: str) -> str:
-    """The title of an x axis that is as wide as the chart."""
+    """Wrap the title of an x axis as wide as the chart."""
     return break_title(text, PHONE - LABELS, USUAL["axis"])
 
 
 def break_titles(fig: Any) -> None:
-    """Break all titles of the chart, and make room above it for those that stand there."""
-    look, plot = fig.layout, PHONE - _left_of(fig)
+    """Wrap all titles of a chart, and widen its top margin for them, in place."""
+    look, plot = fig.layout, PHONE - _left_margin(fig)
     if (look.title.text or "").strip():
         look.title.text = break_title(look.title.text, PHONE - 16, look.title.font.size or USUAL["title"])
     for axis in fig.select_xaxes():
-        _break(axis, plot)
+        _break_axis_title(axis, plot)
     for axis in fig.select_yaxes():
-        _break(axis, (look.height or 400) - 90)
-    _break_parts(fig, plot)
+        _break_axis_title(axis, (look.height or 400) - 90)
+    _break_panel_titles(fig, plot)
     for trace in fig.data:  # who points at a line hears its whole name, which its own text says
         if trace.name and trace.showlegend is not False:
             trace.name = break_title(trace.name, PHONE - LABELS, look.legend.font.size or USUAL["axis"])
@@ -48,24 +48,29 @@ def break_titles(fig: Any) -> None:
 
 
 def margin_above(fig: Any, pixels: int) -> int:
-    """The margin that a chart needs whose titles take `pixels` above it when each is one line."""
-    on_top = [note for note in _titles_of_parts(fig) if note.y > 0.99]
+    """Top margin of a chart in pixels; `pixels` is the margin for titles of one line."""
+    on_top = [note for note in _panel_titles(fig) if note.y > 0.99]
     most = max((note.text.count("<br>") * (note.font.size or USUAL["part"]) for note in on_top), default=0)
     size = fig.layout.title.font.size or USUAL["title"]
     return pixels + round(LINE * (most + (fig.layout.title.text or "").count("<br>") * size))
 
 
 def join_title(text: str | None) -> str:
-    """A title as it was before it was broken, for those who hear it and for a file that breaks its lines itself."""
+    """Undo the line breaks of a title, for screen readers and for files that wrap it themselves."""
     line = ""
-    for part in re.split(r"<br\s*/?>", text or ""):
-        spaced = line and part and text_columns(line[-1]) == text_columns(part[0]) == 1 and not re.search(r"\w-$", line)
-        line += f" {part}" if spaced else part
+    for segment in re.split(r"<br\s*/?>", text or ""):
+        spaced = (
+            line
+            and segment
+            and text_columns(line[-1]) == text_columns(segment[0]) == 1
+            and not re.search(r"\w-$", line)
+        )
+        line += f" {segment}" if spaced else segment
     return html.unescape(re.sub(r"<[^>]+>", "", line))
 
 
-def _left_of(fig: Any) -> float:
-    """Pixels that the names of the rows take, or the numbers of the axis."""
+def _left_margin(fig: Any) -> float:
+    """Pixels of the labels left of the plot."""
     if fig.layout.yaxis.showticklabels is False:
         return 20
     rows = (trace.y for trace in fig.data if "y" in trace and trace.y is not None)
@@ -74,8 +79,8 @@ def _left_of(fig: Any) -> float:
     return max([LABELS, *(text_columns(name) * size * _COLUMN + 20 for name in names)])
 
 
-def _break(axis: Any, pixels: float) -> None:
-    """The title of an axis, of all axes that share so many pixels."""
+def _break_axis_title(axis: Any, pixels: float) -> None:
+    """Wrap the title of an axis, which has its share of `pixels`."""
     low, high = axis.domain or (0.0, 1.0)
     if axis.title.text:
         axis.title.text = break_title(
@@ -83,8 +88,8 @@ def _break(axis: Any, pixels: float) -> None:
         )
 
 
-def _titles_of_parts(fig: Any) -> list[Any]:
-    """Names of several plots side by side: Plotly keeps them as notes above each."""
+def _panel_titles(fig: Any) -> list[Any]:
+    """Titles of panels side by side: Plotly stores them as annotations."""
     return [
         note
         for note in fig.layout.annotations
@@ -92,32 +97,36 @@ def _titles_of_parts(fig: Any) -> list[Any]:
     ]
 
 
-def _break_parts(fig: Any, plot: float) -> None:
-    notes = _titles_of_parts(fig)
+def _break_panel_titles(fig: Any, plot: float) -> None:
+    notes = _panel_titles(fig)
     for note in notes:
-        beside = [abs(other.x - note.x) for other in notes if math.isclose(other.y, note.y) and other is not note]
+        distances = [
+            abs(neighbour.x - note.x)
+            for neighbour in notes
+            if math.isclose(neighbour.y, note.y) and neighbour is not note
+        ]
         to_edge = 2 * min(note.x, 1 - note.x)  # a title stands over the middle of its plot
-        room = min([to_edge * plot + 8, *(each * plot - 8 for each in beside if each > 0.01)])
+        room = min([to_edge * plot + 8, *(distance * plot - 8 for distance in distances if distance > 0.01)])
         note.text = break_title(note.text, room, note.font.size or USUAL["part"])
 
 
 def place_legend_below() -> dict[str, object]:
-    """A legend at the lower edge, under the title of the x axis, however many lines it takes on a narrow screen."""
+    """Legend at the lower edge, under the title of the x axis, for any number of lines."""
     return {"yref": "container", "y": 0, "yanchor": "bottom", "font": {"size": 11}}
 
 
 @lru_cache(maxsize=256)
 def wrap_text(text: str, columns: float) -> tuple[str, ...]:
-    """`text` in lines of at most `columns`; Chinese letters and emoji take two each, and a line may end at each."""
+    """Lines of at most `columns`; Chinese characters and emoji take two, and a line may end after each."""
     lines: list[str] = []
     line, taken = "", 0.0
     for word in text.split():
-        for number, part in enumerate(part for unit in _units(word) for part in _broken(unit, columns)):
-            needed, gap = text_columns(part), " " if line and number == 0 else ""
+        for number, chunk in enumerate(chunk for unit in _units(word) for chunk in _split_wide_word(unit, columns)):
+            needed, gap = text_columns(chunk), " " if line and number == 0 else ""
             if line and taken + len(gap) + needed > columns:
                 lines.append(line)
                 line, taken, gap = "", 0.0, ""
-            line, taken = f"{line}{gap}{part}", taken + len(gap) + needed
+            line, taken = f"{line}{gap}{chunk}", taken + len(gap) + needed
     return (*lines, line) if line else tuple(lines)
 
 
@@ -126,7 +135,7 @@ _CLOSING, _OPENING = "，。、：；！？）》」』】％…”’", "（《
 
 
 def _units(word: str) -> list[str]:
-    """What of a word stays in one line where it can: a number, a Latin word, or a Chinese letter, with its signs."""
+    """Split a word where a line may end: numbers, Latin words and Chinese characters, each with its punctuation."""
     units: list[str] = []
     for letter in word:
         last = units[-1][-1] if units else ""
@@ -146,23 +155,23 @@ def _units(word: str) -> list[str]:
 
 
 def text_columns(text: str) -> int:
-    """How many columns `text` takes: East Asian letters and emoji two, combining marks none."""
+    """Width of a text in columns: East Asian characters and emoji take two, combining marks none."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def _broken(word: str, columns: float) -> list[str]:
-    """A word in parts, each at most `columns` columns wide."""
-    parts, part, taken = [], "", 0
+def _split_wide_word(word: str, columns: float) -> list[str]:
+    """Split a word into chunks of at most `columns` columns."""
+    chunks, chunk, taken = [], "", 0
     for letter in word:
-        if part and taken + text_columns(letter) > columns:
-            parts.append(part)
-            part, taken = "", 0
-        part, taken = part + letter, taken + text_columns(letter)
-    return [*parts, part]
+        if chunk and taken + text_columns(letter) > columns:
+            chunks.append(chunk)
+            chunk, taken = "", 0
+        chunk, taken = chunk + letter, taken + text_columns(letter)
+    return [*chunks, chunk]
 
 
 def balance_lines(text: str, columns: float) -> tuple[str, ...]:
-    """As few lines as `wrap_text` needs, of about one length: no title ends in a line of one short word."""
+    """Wrap a text like `wrap_text`, but into lines of similar length: no line is one short word."""
     lines = wrap_text(text, columns)
     if len(lines) < 2:
         return lines

@@ -1,1 +1,1 @@
-"""What the page How a head is born shows: a small model that learns to repeat, at every step of its training."""
+"""The page How a head is born: a small model learns to repeat words, shown step by step of its training."""

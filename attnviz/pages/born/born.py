@@ -1,4 +1,4 @@
-"""A small model's training, step by step: when its heads come to look back, and what they need for it."""
+"""The training of a small model: when its heads learn to look back, and what they need for it."""
 
 from attnviz.app import page_parts
 from attnviz.base.words import _
@@ -11,7 +11,7 @@ def page() -> None:
     """Draw the page."""
     panels = {
         "life": (_("One training run"), film.panel),
-        "others": (_("Other runs"), film.others_panel),
+        "others": (_("Other runs"), film.draw_other_runs),
         "real": (_("A trained model"), real.panel),
     }
     page_parts.draw_sections(PAGE, choices.SECTION, panels)

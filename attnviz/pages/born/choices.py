@@ -7,7 +7,7 @@ from attnviz.pages.born.maths.life import LIMITS
 PAGE = PageChoices("born")
 SECTION = PAGE.one_of("born_section", ("life", "others", "real"), label=N_("Section"))
 RUN = PAGE.one_of("born_run", label=N_("Training run"))
-WORDS = PAGE.text("born_words", "the cat saw a red bird", longest=400, label=N_("Your words, which come twice"))
+TEXT = PAGE.text("born_words", "the cat saw a red bird", longest=400, label=N_("Your words, which come twice"))
 AT = PAGE.integer(
     "born_at", 100, low=0, high=LIMITS["steps"][1], label=N_("Training step")
 )  #: the training step; the nearest that is kept is shown

@@ -9,31 +9,34 @@ from attnviz.base.words import _
 from attnviz.figures.chart import Panel, Series, axis, line, panels
 from attnviz.figures.theme import ALTERNATIVE, MASKED, PRIMARY, SCALED, Figure
 
-FIRST = 1  #: a logarithm has no place for step 0: what is measured there stands at the first step
+FIRST = 1  #: step 0 has no logarithm: it is drawn at step 1
 EARLIEST = 20  #: before it no run learns anything
 
 
 @dataclass(frozen=True, eq=False)
 class RunCurve:
-    """One run: its loss at some steps, and the best induction score of its heads at others."""
+    """The curves of one run: its loss, and the best induction score of its heads.
+
+    Arrays of steps and values have one entry a point; the two curves have steps of their own.
+    """
 
     name: str
-    loss_at: np.ndarray
+    loss_steps: np.ndarray
     losses: np.ndarray
-    at: np.ndarray
+    measured_at: np.ndarray
     induction: np.ndarray
     faint: bool = False
 
 
 def draw_runs(runs: Sequence[RunCurve], height: int = 470) -> Figure:
-    """Loss above, the best induction score below; runs that are only the background are faint."""
+    """Draw the loss above and the best induction score below; faint runs are background."""
     colours = iter((PRIMARY[1], SCALED, ALTERNATIVE))
     inks = [MASKED if run.faint else next(colours) for run in runs]
-    last = max(float(run.at[-1]) for run in runs)
+    last = max(float(run.measured_at[-1]) for run in runs)
     steps = {step: f"{step:,}" for step in (10, 30, 100, 300, 1000, 3000, 10_000) if EARLIEST <= step <= last}
     x = axis(labels=steps, type="log", range=np.log10([EARLIEST, last]).tolist())
-    losses = [_line(run, ink, run.loss_at, run.losses, True) for run, ink in zip(runs, inks, strict=True)]
-    scores = [_line(run, ink, run.at, run.induction, False) for run, ink in zip(runs, inks, strict=True)]
+    losses = [_line(run, ink, run.loss_steps, run.losses, True) for run, ink in zip(runs, inks, strict=True)]
+    scores = [_line(run, ink, run.measured_at, run.induction, False) for run, ink in zip(runs, inks, strict=True)]
     return panels(
         [
             Panel(losses, x, axis(_("loss, nats"), rangemode="tozero")),

@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
-from attnviz.figures.attention_figures import GLOW, hover_points, picture_axes, side_by_side, ticks
+from attnviz.figures.attention_figures import GLOW, compact_token_axis, hover_points, picture_axes, side_by_side
 from attnviz.figures.chart import BARE, Panel, Series, axis, bars, cells, chart, line, mark_x, note, panels
 from attnviz.figures.heatmap import token_axis
 from attnviz.figures.theme import SCALED, SERIES, THEORY, Figure
@@ -19,7 +19,7 @@ def before_and_after_order(
 ) -> Figure:
     """Weights over a sentence and, beside them, over its words in a new order; each picture has its own words."""
     fig = side_by_side([(_("attention"), before), (_("after the change"), after)], tokens, tokens)
-    labels = ticks(new_order)["ticktext"]
+    labels = compact_token_axis(new_order)["ticktext"]
     return fig.update_xaxes(ticktext=labels, col=2, row=1).update_yaxes(ticktext=labels, col=2, row=1)
 
 
@@ -35,7 +35,7 @@ def row_and_column_sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[st
                     )
                 ],
                 {"range": [0, top]},
-                ticks(labels) | {"autorange": "reversed", "showgrid": False},
+                compact_token_axis(labels) | {"autorange": "reversed", "showgrid": False},
                 [mark_x(1, dash="dash", layer="below")],
             )
             for values, labels, colour in ((rows, queries, SCALED), (cols, keys, SERIES[3]))
@@ -80,7 +80,7 @@ def _normaliser_panel(name: str, values: np.ndarray, keys: Sequence[str], colour
                 showlegend=False,
             )
         ],
-        ticks(keys) | {"showgrid": False},
+        compact_token_axis(keys) | {"showgrid": False},
         {"range": [low - (room if low < 0 else 0), high + room], "showgrid": False, "zeroline": True},
     )
 

@@ -21,7 +21,7 @@ from attnviz.figures.theme import (
     THEORY,
     V_GREEN,
     Figure,
-    text_on,
+    choose_text_colour,
 )
 
 COLOURS = {
@@ -77,7 +77,9 @@ def block_table(blocks: Mapping[int, Sequence[int]], holders: Sequence[int], nam
     codes = np.full((len(blocks), max(map(len, blocks.values()), default=1)), np.nan)
     for row, (at, mine) in enumerate(blocks.items()):
         codes[row, : len(mine)] = [len(names) if holders[number] > 1 else at for number in mine]
-    inks = [text_on(SHARED_COLOUR if holders[n] > 1 else SERIES[at]) for at, mine in blocks.items() for n in mine]
+    inks = [
+        choose_text_colour(SHARED_COLOUR if holders[n] > 1 else SERIES[at]) for at, mine in blocks.items() for n in mine
+    ]
     numbers = points(
         [col for mine in blocks.values() for col in range(len(mine))],
         [row for row, mine in enumerate(blocks.values()) for _number in mine],

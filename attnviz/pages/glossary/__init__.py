@@ -1,1 +1,1 @@
-"""The page glossary: choices, maths, figures, panels."""
+"""The page Glossary: terms of attention, and where to see each."""

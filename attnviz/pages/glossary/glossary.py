@@ -1,4 +1,4 @@
-"""The words of attention, each in two sentences, with the way to where it can be seen."""
+"""The page Glossary: terms of attention in two sentences each, with a link to a page that shows it."""
 
 from collections.abc import Sequence
 
@@ -20,24 +20,22 @@ def page() -> None:
         _("The words of attention, in the order in which you meet them. Each has a button to the page that shows it.")
     )
     with show_problems():
-        wanted = widgets.text_box(
-            choices.FIND, _("Find a word"), live=True, placeholder=_("for example: cache")
-        ).strip()
+        query = widgets.text_box(choices.FIND, _("Find a word"), live=True, placeholder=_("for example: cache")).strip()
         terms = [
             term
             for term in glossary_terms.TERMS.values()
-            if wanted.casefold() in f"{_(term.name)} {glossary_terms.explain_term(term)}".casefold()
+            if query.casefold() in f"{_(term.name)} {glossary_terms.explain_term(term)}".casefold()
         ]
         if not terms:
             count = len(glossary_terms.TERMS)
-            st.info(_("None of the {n} terms mentions “{what}”.").format(n=count, what=escape_markdown(wanted)))
+            st.info(_("None of the {n} terms mentions “{what}”.").format(n=count, what=escape_markdown(query)))
         with st.container(key="terms-of-glossary"):  # two beside each other where there is room: see the style
             for at in range(0, len(terms), TOGETHER):
                 _card(terms[at : at + TOGETHER])
 
 
 def _card(terms: Sequence[glossary_terms.GlossaryTerm]) -> None:
-    """Some terms and, below them, the way to each: a class that opens this page waits for every part of it."""
+    """Draw a card of some terms with their links; few elements a term, so that the page opens fast."""
     named = {term.id: escape_markdown(_(term.name)) for term in terms}
     with st.container(border=True, key=f"glossary-{terms[0].id}"):
         st.markdown("\n\n".join(f"**{named[term.id]}**  \n{glossary_terms.explain_term(term)}" for term in terms))

@@ -1,1 +1,1 @@
-"""The page heads: choices, maths, figures, panels."""
+"""The page Heads: every head of a model measured over many sentences."""

@@ -10,18 +10,18 @@ MOST_COSTS = 16  #: sentences on which a visitor may measure costs
 PAGE = PageChoices("heads")
 MODEL = PAGE.one_of("hd_model", label=N_("Model"))
 TEXT = PAGE.one_of("hd_text", ("repeated", "books", "own"), label=N_("Read"))
-OWN = PAGE.text("hd_own", longest=LONGEST_TEXT, label=N_("Your text: a line is a sentence"))
+OWN_TEXT = PAGE.text("hd_own", longest=LONGEST_TEXT, label=N_("Your text: a line is a sentence"))
 COUNT = PAGE.integer(
     "hd_count", head_survey.SENTENCES, low=2, high=head_survey.SENTENCES, label=N_("Sentences at most")
 )
 SEED = PAGE.integer("hd_seed", 0, low=0, high=9999, label=N_("Seed"))  #: of random words
-BY = PAGE.one_of("hd_by", (*head_survey.PATTERNS, *head_survey.COSTS), label=N_("Colour the heads by"))
-AGAINST = PAGE.one_of("hd_against", (*head_survey.COSTS, *head_survey.PATTERNS), label=N_("against"))
-OTHER = PAGE.one_of("hd_other", label=N_("Model beside it"))  #: the model beside it
-OF = PAGE.one_of(
+MEASURE = PAGE.one_of("hd_by", (*head_survey.PATTERNS, *head_survey.COSTS), label=N_("Colour the heads by"))
+SECOND_MEASURE = PAGE.one_of("hd_against", (*head_survey.COSTS, *head_survey.PATTERNS), label=N_("against"))
+SECOND_MODEL = PAGE.one_of("hd_other", label=N_("Model beside it"))
+MODEL_OF_HEAD = PAGE.one_of(
     "hd_of", ("first", "second"), label=N_("Model of the head on show")
-)  #: which of the two models the head on show is of
-AT: Choice[HeadPlace | None] = PAGE.custom(
+)  #: which of the two models has the selected head
+CHOSEN_HEAD: Choice[HeadPlace | None] = PAGE.custom(
     "hd_at", None, parse_head, head_name, (3, 1), label=N_("Head (layer.head)")
 )  #: None: the strongest
 EXAMPLE = PAGE.integer("hd_example", 1, low=1, high=5, label=N_("Example"))

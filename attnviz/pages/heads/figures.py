@@ -1,4 +1,4 @@
-"""Every head of a model as a place to point at: on a map of layers by heads, and in a plane of two measures."""
+"""Figures whose points are heads: a map of layers by heads, and a scatter plot of two measures."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,9 +25,10 @@ def pickable_map(
     signed: bool = False,
     chosen: int | None = None,
 ) -> Figure:
-    """Layers across and heads down, each a coloured square; `values` and `stderr` have one number a head.
+    """Map of heads as coloured squares, layers across and heads down; `values` and `stderr` are (N,).
 
-    From 0 to 1, or with `signed` as far below 0 as above it. The squares can be picked: `customdata` is the column.
+    The colours go from 0 to 1, or with `signed` are centred on 0. A click selects a square: `customdata` is its index.
+    `chosen` None: no square is marked.
     """
     columns, across = np.unique([layer for layer, _head in places], return_inverse=True)  # layers that have heads
     down = np.array([head for _layer, head in places])
@@ -70,7 +71,7 @@ def pickable_map(
 
 
 def _squares(grid: np.ndarray, signed: bool) -> Series:
-    """The coloured squares (heads, layers), which hear no pointer."""
+    """Coloured squares (heads, layers) without hover or clicks."""
     most = float(np.nanmax(np.abs(grid), initial=0.0)) or 1.0
     low, high, colours = (-most, most, SCORES) if signed else (0.0, 1.0, WEIGHTS)
     x, y = np.arange(grid.shape[1]), np.arange(grid.shape[0])
@@ -89,11 +90,11 @@ def scatter_heads(
     chosen: int | None = None,
     named: Sequence[int] = (),
 ) -> Figure:
-    """One point a head, coloured by its layer; `named` ones carry their layer and head."""
+    """Scatter plot with one point a head, coloured by layer; `named` are indices of labelled heads."""
     layers = np.array([layer for layer, _head in places])
     names = [f"{layer}.{head}" for layer, head in places]
     solid, colours = {"marker": {"opacity": 1.0}}, [(0.0, SERIES[0]), (1.0, SERIES[1])]  # readable on both pages
-    drawn = [
+    series = [
         points(
             x,
             y,
@@ -115,9 +116,9 @@ def scatter_heads(
         )
     ]
     if chosen is not None and np.isfinite(x[chosen]) and np.isfinite(y[chosen]):
-        drawn.append(_ring(x[chosen], y[chosen], "circle-open", 15))
+        series.append(_ring(x[chosen], y[chosen], "circle-open", 15))
     return chart(
-        drawn,
+        series,
         axis(x_title),
         axis(y_title, showgrid=False),  # a line would strike the names through
         height=320,
@@ -135,9 +136,9 @@ def scatter_heads(
 def _free_places(
     x: np.ndarray, y: np.ndarray, columns: Sequence[int], names: Sequence[str]
 ) -> dict[int, tuple[float, float]]:
-    """How far right and up of its point, in pixels, each of the columns' names lies on no point and no other name.
+    """Offsets in pixels (right, up) from a point to its label, by index, without overlaps.
 
-    The names of which none of four sides has room are left out: who points at a point reads its name.
+    A label with room on none of four sides is left out: hovering shows it.
     """
     finite = np.isfinite(x) & np.isfinite(y)
     if not finite.any():
@@ -156,7 +157,7 @@ def _free_places(
         for side in ((0.0, beside[1]), (beside[0], 0.0), (0.0, -beside[1]), (-beside[0], 0.0)):
             middle = here + side
             over_points = (np.abs(points - middle) < half + POINT).all(1).any()
-            over_names = any((np.abs(other - middle) < 2 * half).all() for other in placed)
+            over_names = any((np.abs(centre - middle) < 2 * half).all() for centre in placed)
             inside = (low - half < middle).all() and (middle < high + half).all()
             if inside and not over_points and not over_names:
                 placed.append(middle)
@@ -166,6 +167,6 @@ def _free_places(
 
 
 def _ring(x: float, y: float, symbol: str, size: int) -> Series:
-    """A ring around the chosen head, which no pointer meets."""
+    """Ring around the chosen head, without hover."""
     thick = {"line": {"width": 3, "color": MARK}}
     return points([x], [y], None, MARK, size=size, symbol=symbol, marker=thick, hover="", showlegend=False)

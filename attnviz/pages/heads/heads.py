@@ -1,4 +1,4 @@
-"""Which head does what: all heads of a model over many sentences."""
+"""The page Heads: what every head of a model does over many sentences."""
 
 import streamlit as st
 
@@ -22,64 +22,66 @@ def page() -> None:
 
 
 def _draw() -> None:
-    """Everything below the heading."""
-    place = page_parts.main_picture()
-    asked = head_surveys.draw_form()
-    if asked is None:
+    """Draw everything below the heading."""
+    picture_area = page_parts.main_picture()
+    request = head_surveys.draw_form()
+    if request is None:
         return
     with st.container():
-        first = head_surveys.get_scan("first", asked.model, asked.names[asked.model], asked.config)
-    of_second = asked.other is not None and link_state.value(choices.OF) == "second"
-    column = map.strongest_head(first.survey, asked.by) if of_second else _chosen(first, asked.by)
-    left, right = place.columns([1.3, 1], gap="medium")
+        first = head_surveys.get_scan("first", request.model, request.names[request.model], request.config)
+    of_second = request.second_model is not None and link_state.value(choices.MODEL_OF_HEAD) == "second"
+    column = map.strongest_head(first.result, request.measure) if of_second else _chosen_column(first, request.measure)
+    left, right = picture_area.columns([1.3, 1], gap="medium")
     with left:
-        map.heads_map(first, asked.by, None if of_second else column, "hd_map")
+        map.draw_heads_map(first, request.measure, None if of_second else column, "hd_map")
     second = None
     with right:
-        if asked.other is None:
-            map.draw_plane(first, asked.by, column, "hd_plane")
+        if request.second_model is None:
+            map.draw_plane(first, request.measure, column, "hd_plane")
         else:
             with show_problems():
-                second = head_surveys.get_scan("second", asked.other, asked.names[asked.other], asked.config)
-                at = link_state.value(choices.AT)
-                picked = second.survey.column(*at) if of_second and at is not None else None
-                map.heads_map(second, asked.by, picked, "hd_map_beside")
+                second = head_surveys.get_scan(
+                    "second", request.second_model, request.names[request.second_model], request.config
+                )
+                head_key = link_state.value(choices.CHOSEN_HEAD)
+                picked = second.result.column(*head_key) if of_second and head_key is not None else None
+                map.draw_heads_map(second, request.measure, picked, "hd_map_beside")
     st.caption(map.source_sentence(first))
-    shown = first
+    displayed_scan = first
     if second is not None:
-        _compared(first, second, asked.by)
+        _draw_comparison(first, second, request.measure)
         if of_second:
-            shown, column = second, _chosen(second, asked.by)
+            displayed_scan, column = second, _chosen_column(second, request.measure)
         with st.columns([1.3, 1], gap="medium")[0]:
-            map.draw_plane(shown, asked.by, column, "hd_plane")
-    _details(shown, asked, column)
+            map.draw_plane(displayed_scan, request.measure, column, "hd_plane")
+    _draw_details(displayed_scan, request, column)
     for live in first.live + (() if second is None else second.live):  # last on the page: more is to come
         live_run.rerun_if_running(live)
 
 
-def _details(shown: head_surveys.DisplayedScan, asked: head_surveys.HeadsRequest, column: int) -> None:
+def _draw_details(scan: head_surveys.DisplayedScan, request: head_surveys.HeadsRequest, column: int) -> None:
     with st.container(key="hd-details"):
-        names, one = st.columns([1, 1.3], gap="medium")
-    with names:
-        map.panel(shown, "hd_kinds")
-        map.draw_evidence(shown, column)
+        evidence, examples = st.columns([1, 1.3], gap="medium")
+    with evidence:
+        map.panel(scan, "hd_kinds")
+        map.draw_evidence(scan, column)
         show.program(
             head_survey.program(
-                shown.model, shown.config, asked.by, shown.costs_on or link_state.value(choices.COSTS_ON)
+                scan.model, scan.config, request.measure, scan.costs_on or link_state.value(choices.COSTS_ON)
             ),
             "heads",
             _("The same in a notebook"),
             _("Paste this code into a notebook: it finds these heads again."),
         )
-    with one:
-        map.draw_examples(shown, asked.by, column)
+    with examples:
+        map.draw_examples(scan, request.measure, column)
 
 
-def _compared(first: head_surveys.DisplayedScan, second: head_surveys.DisplayedScan, by: str) -> None:
-    """Both models' strongest heads, in one sentence."""
-    if by in head_survey.COSTS or not (first.has(by) and second.has(by)):
+def _draw_comparison(first: head_surveys.DisplayedScan, second: head_surveys.DisplayedScan, by: str) -> None:
+    """Write one sentence that compares both models on a pattern."""
+    if by in head_survey.COSTS or not (first.has_measure(by) and second.has_measure(by)):
         return
-    shares = [float((shown.survey.measures[by].mean >= 0.5).mean()) for shown in (first, second)]
+    shares = [float((scan.result.measures[by].mean >= 0.5).mean()) for scan in (first, second)]
     st.markdown(
         _(
             "**{one:.0%}** of the heads of {a} and **{two:.0%}** of {b} have at least half of their weight on this "
@@ -88,20 +90,20 @@ def _compared(first: head_surveys.DisplayedScan, second: head_surveys.DisplayedS
     )
 
 
-def _chosen(shown: head_surveys.DisplayedScan, by: str) -> int:
-    """The head on show: the one that was asked for, or the strongest."""
-    asked = link_state.value(choices.AT)
-    usual = map.strongest_head(shown.survey, by)
-    if asked is None:
-        return usual
-    column = shown.survey.column(*asked)
+def _chosen_column(scan: head_surveys.DisplayedScan, by: str) -> int:
+    """Index of the selected head: the one in the link, or the strongest."""
+    head_key = link_state.value(choices.CHOSEN_HEAD)
+    strongest = map.strongest_head(scan.result, by)
+    if head_key is None:
+        return strongest
+    column = scan.result.column(*head_key)
     if column is None:
-        instead = {"asked": head_name(asked), "shown": head_name(shown.survey.places[usual])}
+        names = {"asked": head_name(head_key), "shown": head_name(scan.result.places[strongest])}
         widgets.show_substitute(
-            choices.AT,
-            Message("{model} has no head {asked}; {shown}, the strongest, is shown.", {"model": shown.name, **instead}),
+            choices.CHOSEN_HEAD,
+            Message("{model} has no head {asked}; {shown}, the strongest, is shown.", {"model": scan.name, **names}),
         )
-    return usual if column is None else column
+    return strongest if column is None else column
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -23,9 +23,9 @@ _keys = record_reader(
 
 @dataclass(frozen=True)
 class DescribedToken:
-    """The token that the picture tells of: as a row, or as a column; of a row maybe one cell, by its column.
+    """The token that the picture describes: a row, a column, or one cell of a row.
 
-    Its label says whether it is still there: in another sentence it is another token.
+    `label` is its text: in an edited sentence the same index may be another token. `column` None: the whole row.
     """
 
     side: Literal["q", "k"]
@@ -34,7 +34,7 @@ class DescribedToken:
     column: int | None = None
 
 
-def _told(value: Any) -> DescribedToken:
+def _parse_token(value: Any) -> DescribedToken:
     side, index, label, *column = value
     if side not in ("q", "k") or not isinstance(label, str) or len(label) > MOST_KEYS or len(column) > 1:
         raise ValueError(value)
@@ -42,10 +42,10 @@ def _told(value: Any) -> DescribedToken:
     return DescribedToken(side, index, label, *column)
 
 
-def _plain(told: DescribedToken | None) -> list[Any] | None:
-    if told is None:
+def _token_to_list(token: DescribedToken | None) -> list[Any] | None:
+    if token is None:
         return None
-    return [told.side, told.index, told.label, *([] if told.column is None else [told.column])]
+    return [token.side, token.index, token.label, *([] if token.column is None else [token.column])]
 
 
 PAGE = PageChoices("home")
@@ -74,11 +74,11 @@ PAINTED: Choice[str | None] = PAGE.on_canvas(
 HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas(
     "start_hide", (), _keys, list, (1,), inside="start", short="hide", label=N_("Hidden tokens")
 )
-TOLD: Choice[DescribedToken | None] = PAGE.on_canvas(
+DESCRIBED_TOKEN: Choice[DescribedToken | None] = PAGE.on_canvas(
     "start_told",
     None,
-    _told,
-    _plain,
+    _parse_token,
+    _token_to_list,
     DescribedToken("k", 1, " animal"),
     inside="start",
     short="told",
@@ -87,24 +87,24 @@ TOLD: Choice[DescribedToken | None] = PAGE.on_canvas(
 
 
 def current_pin(tokens: Sequence[str], first: int) -> Pins:
-    """What the link holds fast of these tokens; the row `first` where it holds nothing, or a token of another text."""
-    told, n = link_state.value(TOLD), len(tokens)
-    if told is None or told.index >= n or tokens[told.index] != told.label:
+    """Pins of the link for these tokens; the row `first` if it has none, or one of another text."""
+    token, n = link_state.value(DESCRIBED_TOKEN), len(tokens)
+    if token is None or token.index >= n or tokens[token.index] != token.label:
         return Pins((Pin("q", first),))
-    cell = None if told.column is None or told.column >= n or told.side == "k" else (told.index, told.column)
-    return Pins((Pin(told.side, told.index),), cell)
+    cell = None if token.column is None or token.column >= n or token.side == "k" else (token.index, token.column)
+    return Pins((Pin(token.side, token.index),), cell)
 
 
 def store_pin(tokens: Sequence[str], first: int, pins: Pins) -> None:
-    """Keep the token that a hand has chosen to be told of. A callback, with what comes before `pins` filled in."""
+    """Store the pinned token in the link. A callback; `tokens` and `first` are bound beforehand."""
     pin = pins.tokens[-1] if pins.tokens else Pin("q", first)
-    untold = pins.cell is None and pin == Pin("q", first)
+    is_default = pins.cell is None and pin == Pin("q", first)
     column = None if pins.cell is None else pins.cell[1]
-    link_state.set_and_push(TOLD, None if untold else DescribedToken(*pin, tokens[pin.position], column))
+    link_state.set_and_push(DESCRIBED_TOKEN, None if is_default else DescribedToken(*pin, tokens[pin.position], column))
 
 
-def edit() -> HeadEdit:
-    """What the link changes of mask and scale."""
+def current_edit() -> HeadEdit:
+    """Edit of mask and scale in the link."""
     return HeadEdit(
         link_state.value(MASK) if link_state.value(CAUSAL) else "none",
         link_state.value(WINDOW),
@@ -117,7 +117,7 @@ def edit() -> HeadEdit:
 
 
 def store_edit(edit: HeadEdit) -> None:
-    """Keep what a hand has changed, in one step. A callback."""
+    """Store an edit in the link, in one step. A callback."""
     painted = base64.b64encode(edit.painted).decode() if edit.mask == "painted" else ""
     link_state.set_many(
         {

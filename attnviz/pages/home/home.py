@@ -1,4 +1,4 @@
-"""The landing page: attention over the visitor's own sentence, and cards that lead to the other pages."""
+"""The start page: attention over the visitor's own sentence, and links to other pages."""
 
 from dataclasses import replace
 from functools import partial
@@ -26,7 +26,7 @@ from attnviz.models.loading import availability
 from attnviz.pages.home import choices, maths
 from attnviz.pages.home.page_entry import PAGE
 
-#: where a first visit may lead: a page, and what it answers
+#: links for a first visit: page and label
 DOORS = (
     ("lessons", N_("Take a lesson")),
     ("explore", N_("See all heads")),
@@ -35,7 +35,7 @@ DOORS = (
 
 
 def displayed_picture(text: str, edit: HeadEdit) -> tuple[Matrix, HeadData, HeadView, HeadEdit, int]:
-    """The matrix, what it is drawn from and how, the edit as far as it fits, and the row to tell of."""
+    """Matrix, head data, view options, the edit cut to the sentence, and the row to describe first."""
     if availability(maths.MODEL).on_this_machine:
         try:
             run = model_cache.get_run(Request(maths.MODEL, text))
@@ -45,11 +45,11 @@ def displayed_picture(text: str, edit: HeadEdit) -> tuple[Matrix, HeadData, Head
         else:
             stack, (layer, head) = run.stacks[0], maths.HEAD
             edit = edit.fitted(len(stack.queries))
-            own = head_drawing.edited_matrix(run, stack, layer, head, DisplayOptions(), HeadEdit(seen="before"))
+            unedited = head_drawing.edited_matrix(run, stack, layer, head, DisplayOptions(), HeadEdit(seen="before"))
             matrix = head_drawing.edited_matrix(run, stack, layer, head, DisplayOptions(), edit)
             title = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
             row, data = (
-                maths.row_to_describe(own),
+                maths.row_to_describe(unedited),
                 head_drawing.head_data(run, stack, layer, head, DisplayOptions(), matrix),
             )
             return matrix, data, _view(matrix, title, row), edit, row
@@ -67,19 +67,19 @@ def _view(matrix: Matrix, title: str, row: int) -> HeadView:
 
 
 def draw_first_head() -> None:
-    """Draw the sentence and one head, told of the row that tells most until a visitor takes another one."""
+    """Draw the text box and one head over the sentence, with one row described."""
     text = widgets.text_box(choices.SENTENCE, _("Type a sentence"), live=True, label_visibility="collapsed")
     _offer_chinese(text)
-    matrix, data, view, edit, row = displayed_picture(text, choices.edit())
+    matrix, data, view, edit, row = displayed_picture(text, choices.current_edit())
     with st.container(key="main-picture"):
         keep_pins = partial(choices.store_pin, matrix.rows, row)
         pins = head_view("home", data, view, edit, on_edit=choices.store_edit, on_pins=keep_pins)
     caption = _caption(data, view.title, edit)
     seen = replace(view, kind="diff") if edit.seen == "difference" else view
-    name, told = "attention-first-look", pins.tokens[-1] if pins.tokens else Pin("q", row)
-    whose = view.title.partition(": ")[2].rstrip(".。")
-    at = min(told.position, len(matrix.rows) - 1)
-    title = whose if told.axis == "k" else head_drawing.picture_title(matrix, at, whose)
+    name, pin = "attention-first-look", pins.tokens[-1] if pins.tokens else Pin("q", row)
+    owner = view.title.partition(": ")[2].rstrip(".。")
+    at = min(pin.position, len(matrix.rows) - 1)
+    title = owner if pin.axis == "k" else head_drawing.picture_title(matrix, at, owner)
     with show.caption_line("home-out"):
         show.save_menu(
             lambda: head_picture(matrix.data, seen, pins, title, computed=data, edit=edit),
@@ -104,7 +104,7 @@ def draw_first_head() -> None:
 
 
 def _caption(data: HeadData, title: str, edit: HeadEdit) -> str:
-    """The title under an exported picture, and in the explorer's words what is changed if that is seen."""
+    """Caption of an exported picture: its title, and the edit if it is visible."""
     if edit.seen == "before" or not data.exact:
         return title
     mask, scale, more = head_drawing.describe_mask_and_scale(edit, data.tokens_q, data.scale, data.width)
@@ -113,17 +113,17 @@ def _caption(data: HeadData, title: str, edit: HeadEdit) -> str:
 
 
 def _live_file(data: HeadData, view: HeadView, edit: HeadEdit, title: str) -> list[show.LiveFile]:
-    """The head as a live HTML file; none where it came without its scores."""
+    """The head as a live HTML file; empty if its scores are unknown."""
     if not data.exact:
         return []
     link, language_now = link_state.public_address(link_state.LONGEST_IN_CAPTION), selected_language()
     live = LiveView([data], HeadGrid.of([1]), view, edit, title, link=link)
 
-    def this_head() -> str:
+    def build_file() -> str:
         with use_language(language_now):
             return live_page(live)
 
-    return [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
+    return [show.LiveFile(_("Live HTML: this head"), "-live", build_file)]
 
 
 def page() -> None:
@@ -139,8 +139,8 @@ def page() -> None:
                 "a sentence, then click a word."
             )
         )
-        for name, words in DOORS:
-            st.page_link(page_file(name), label=_(words), icon=":material/arrow_forward:", width="content")
+        for name, label in DOORS:
+            st.page_link(page_file(name), label=_(label), icon=":material/arrow_forward:", width="content")
     with show_problems():
         draw_first_head()
     st.caption(
@@ -152,39 +152,39 @@ def page() -> None:
 
 
 def _offer_chinese(text: str) -> None:
-    """Draw the button, in Chinese alone; below a sentence in Chinese, in any language, what reading it takes."""
+    """Draw a button for the other example on Chinese pages; below Chinese text, how well the model reads it."""
     if supported_language(selected_language()) == "zh":
-        other = choices.EXAMPLE if text == choices.CHINESE else choices.CHINESE
+        suggestion = choices.EXAMPLE if text == choices.CHINESE else choices.CHINESE
         st.button(
-            _("Try: {sentence}").format(sentence=escape_markdown(other)),
+            _("Try: {sentence}").format(sentence=escape_markdown(suggestion)),
             key="start-other-script",
             icon=":material/translate:",
             type="tertiary",
             on_click=link_state.set_and_push,
-            args=(choices.SENTENCE, other),
+            args=(choices.SENTENCE, suggestion),
         )
     if any(ord(letter) in predictions.HAN for letter in text) and availability(maths.MODEL).on_this_machine:
         try:
-            st.caption(_how_well(text))
+            st.caption(_fit_sentence(text))
         except Problem:
             return  # the picture below says what is wrong
 
 
-def _how_well(text: str) -> str:
-    run, fit = _fit(text)
-    words = _(
+def _fit_sentence(text: str) -> str:
+    run, fit = _measure_fit(text)
+    sentence = _(
         "{model} learned mostly from English: to it {characters} {characters:character is|characters are} {tokens} "
         "{tokens:token|tokens}, {parts} of "
         "which are only some bytes of a character (1/3: the first of three), and what comes next surprises it by "
         "{nats:.0f} nats in all."
     ).format(model=escape_markdown(run.name), **vars(fit))
     if text != choices.CHINESE:
-        return words
+        return sentence
     same = _("The same sentence in English is {tokens} tokens and {nats:.0f} nats.")
-    return join_sentences(words, same.format(**vars(_fit(choices.EXAMPLE)[1])))
+    return join_sentences(sentence, same.format(**vars(_measure_fit(choices.EXAMPLE)[1])))
 
 
-def _fit(text: str) -> tuple[ModelRun, predictions.SentenceFit]:
+def _measure_fit(text: str) -> tuple[ModelRun, predictions.SentenceFit]:
     run = model_cache.get_run(Request(maths.MODEL, text))
     return run, model_cache.rerun_cached(run, Rerun(predictions.run))
 

@@ -1,4 +1,4 @@
-"""The first picture: one head over a sentence, trained where a model is at hand, random where none is."""
+"""Computations of the start page: one head over a sentence, with random weights if no model is installed."""
 
 from dataclasses import dataclass
 
@@ -23,8 +23,8 @@ PRONOUNS = frozenset(
     {"i", "me", "you", "he", "him", "his", "she", "her", "it", "its", "we", "us", "they", "them", "their"}
     | {"我", "你", "您", "他", "她", "它", "我们", "你们", "他们", "她们", "它们"}
 )
-#: words that say little by themselves: their rows are not what a newcomer should look at first
-SMALL = frozenset(
+#: words without content of their own: their rows are no good first example
+FUNCTION_WORDS = frozenset(
     {"a", "an", "the", "and", "or", "but", "so", "if", "as", "of", "to", "in", "on", "at", "by", "for", "from", "with"}
     | {"than", "that", "this", "these", "those", "there", "is", "are", "was", "were", "be", "been", "am", "do", "does"}
     | {"did", "has", "have", "had", "will", "would", "can", "could", "not", "no", "t", "s", "n"}
@@ -33,7 +33,7 @@ SMALL = frozenset(
 
 @dataclass(frozen=True)
 class Config:
-    """A sentence, what is changed of mask and scale, and for random vectors a seed."""
+    """A sentence, the edit of mask and scale, and the seed of random vectors."""
 
     text: str
     edit: HeadEdit = NO_EDIT
@@ -41,7 +41,7 @@ class Config:
 
 
 def random_words(config: Config) -> tuple[str, ...]:
-    """The words that have vectors where no model is at hand."""
+    """Words of the sentence, at most MOST_WORDS. Problem if there are none."""
     typed = tuple(config.text.split()[:MOST_WORDS])
     if not typed:
         raise Problem("The sentence is empty: type at least one word")
@@ -49,7 +49,7 @@ def random_words(config: Config) -> tuple[str, ...]:
 
 
 def run(config: Config) -> Matrix:
-    """One head without a model: random W_Q and W_K, and a random vector for each word, equal for equal words."""
+    """Weights of one random head: random W_Q and W_K, and one random vector for each different word."""
     labels, layer = random_words(config), _layer(config)
     mask = what_if.mask_of(config.edit, layer)
     weights = layer.weights(0, mask, what_if.scale_of(config.edit, layer))[0, 0]
@@ -59,7 +59,7 @@ def run(config: Config) -> Matrix:
 
 
 def raw_head(config: Config) -> HeadData:
-    """What that head's weights are computed from."""
+    """Scores, mask and scale of the random head."""
     layer = _layer(config)
     scores = layer.stages(0, scale=None).scores[0, 0].numpy()
     return HeadData(scores, layer.mask[0, 0].numpy(), layer.scale, WIDTH, tokens_q=random_words(config))
@@ -69,20 +69,24 @@ def _layer(config: Config) -> RecordedLayer:
     x = torch.stack([word_vector(word, config.seed, WIDTH, "start") for word in random_words(config)])  # (Q, M)
     source = torch.Generator().manual_seed(config.seed)
     w_q, w_k = (torch.randn(WIDTH, WIDTH, generator=source) / WIDTH**0.5 for _ in range(2))
-    q, k, v = (each[None, None] for each in (x @ w_q, x @ w_k, x))  # (1, 1, Q, D)
+    q, k, v = (vectors[None, None] for vectors in (x @ w_q, x @ w_k, x))  # (1, 1, Q, D)
     return RecordedLayer("decoder", "self", 0, "random", WIDTH**-0.5, q, k, v, causal=True)
 
 
 def row_to_describe(matrix: Matrix) -> int:
-    """The row to tell of first: a pronoun's, else a content word's, that gives most to another token than the first.
+    """Index of the row to describe first: a pronoun, or else the content word with the largest weight.
 
-    The first token often takes what nothing else asks for, and a full stop says nothing. With no such word it is the
-    last row.
+    Weights on the first token and on itself do not count: the first is often a sink. With no such word it is the last
+    row.
     """
     others = np.where(matrix.hidden, 0.0, matrix.values)
     others[:, 0] = 0
     np.fill_diagonal(others, 0)
     most = others.max(1, initial=0)
-    words = [(label.split() or [""])[0].casefold() for label in matrix.rows]
-    told = [i for i, word in enumerate(words) if word.isalpha() and word not in SMALL and most[i] > 0]
-    return max(told, key=lambda i: (words[i] in PRONOUNS and most[i] >= 0.2, most[i]), default=len(words) - 1)
+    row_words = [(label.split() or [""])[0].casefold() for label in matrix.rows]
+    candidates = [
+        i for i, word in enumerate(row_words) if word.isalpha() and word not in FUNCTION_WORDS and most[i] > 0
+    ]
+    return max(
+        candidates, key=lambda i: (row_words[i] in PRONOUNS and most[i] >= 0.2, most[i]), default=len(row_words) - 1
+    )

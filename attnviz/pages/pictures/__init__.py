@@ -1,1 +1,1 @@
-"""The page pictures: choices, maths, figures, panels."""
+"""The page Pictures: attention of vision models over the patches of a picture."""

@@ -20,9 +20,9 @@ HUB_ID = PAGE.text("pic_hub", "", longest=200, label=N_("Hub id or folder"))
 SOURCE = PAGE.one_of("pic_from", ("digits", "draw", "photo", "own"), label=N_("Picture"))
 DIGITS = PAGE.text("pic_digits", "", longest=40, label=N_("Two or three digits"))
 HAND = PAGE.integer("pic_hand", 0, low=0, high=HANDS - 1, label=N_("Handwriting"))
-PHOTO = PAGE.one_of("pic_photo", tuple(each.id for each in SAMPLES), label=N_("Photograph"))
-ASKED = PAGE.text("pic_question", "What is in the picture?", longest=200, label=N_("Question"))
-COMPARED = PAGE.text(
+PHOTO = PAGE.one_of("pic_photo", tuple(photo.id for photo in SAMPLES), label=N_("Photograph"))
+QUESTION = PAGE.text("pic_question", "What is in the picture?", longest=200, label=N_("Question"))
+DESCRIPTIONS = PAGE.text(
     "pic_names",
     "a photo of a flower, a photo of a temple, a photo of a dog",
     longest=300,
@@ -59,7 +59,7 @@ HIDDEN = PAGE.on_canvas(
     "pic_hidden", tuple[int, ...](), _numbers, list, (5, 6), inside="pic_view", short="h", label=N_("Hidden patches")
 )
 SILENCED = PAGE.on_canvas(
-    "pic_silenced", tuple[tuple[str, int, int], ...](), _heads, lambda heads: [list(each) for each in heads],
+    "pic_silenced", tuple[tuple[str, int, int], ...](), _heads, lambda heads: [list(head) for head in heads],
     (("picture", 0, 1),), inside="pic_view", short="s",
  label=N_("Silenced heads"))  # fmt: skip
 DRAWINGS = PAGE.on_canvas(

@@ -1,4 +1,4 @@
-"""Attention over pictures: where each patch looks, what a model says, and what it says when patches are hidden."""
+"""The page Pictures: where each patch attends, and what a model answers with and without hidden patches."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ from attnviz.pages.pictures.panels.picture_cache import ChosenPicture
 
 @fragment
 def draw_view(loaded: LoadedModel, picture: ChosenPicture) -> None:
-    """Everything about one picture: a gesture in it reruns only this."""
+    """Draw everything about one picture, as a fragment: a change in it reruns only this."""
     with show_problems():
         picture_panel.draw(loaded, picture)
 
@@ -23,17 +23,17 @@ def draw_view(loaded: LoadedModel, picture: ChosenPicture) -> None:
 def page() -> None:
     """Draw the page."""
     page_parts.draw_heading(PAGE)
-    asked = st.container() if link_state.value(choices.SOURCE) == "draw" else None  # the pen stays where it is
+    form_area = st.container() if link_state.value(choices.SOURCE) == "draw" else None  # the pen stays where it is
     with st.container(key="pic-place"):
-        place = page_parts.main_picture()
-    left, right = (asked or st).columns([1.4, 1], vertical_alignment="top")
+        picture_area = page_parts.main_picture()
+    left, right = (form_area or st).columns([1.4, 1], vertical_alignment="top")
     loaded, picture = None, None
     with right, show_problems():
         loaded = picture_input.ask_model()
     with left, st.container(key="pic-asked"), show_problems():
         picture = None if loaded is None else picture_input.draw_form(loaded)
     if loaded is not None and picture is not None:
-        with place, st.container(key="canvas-of-heads"):
+        with picture_area, st.container(key="canvas-of-heads"):
             draw_view(loaded, picture)
 
 

@@ -28,7 +28,7 @@ from attnviz.figures.chart import (
     panels,
     points,
 )
-from attnviz.figures.theme import RAW, SCALED, SERIES, SIGNED, THEORY, V_GREEN, Figure, with_alpha
+from attnviz.figures.theme import RAW, SCALED, SERIES, SIGNED, THEORY, V_GREEN, Figure, add_alpha
 from attnviz.figures.title_lines import axis_title, place_legend_below
 
 FLOOR = 1e-9  #: drawn in place of 0 on a log axis
@@ -126,7 +126,7 @@ def _traces(x: np.ndarray, curve: Line, log_y: bool) -> list[Series]:
 
 
 def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str) -> Series:
-    return band(x, low, high, with_alpha(colour, 0.18), showlegend=False)
+    return band(x, low, high, add_alpha(colour, 0.18), showlegend=False)
 
 
 def _limit_trace(x: np.ndarray, limit: Limit) -> Series:
@@ -218,7 +218,7 @@ def histograms(
 def _histogram(density: np.ndarray, edges: np.ndarray, colour: str) -> Series:
     look: dict[str, Any] = {"width": np.diff(edges), "marker": {"line": {"width": 0}}, "showlegend": False}
     hover = _("around %{x:.3g}: density %{y:.4g}") + "<extra></extra>"
-    return bars((edges[1:] + edges[:-1]) / 2, density, None, with_alpha(colour, 0.6), hover=hover, **look)
+    return bars((edges[1:] + edges[:-1]) / 2, density, None, add_alpha(colour, 0.6), hover=hover, **look)
 
 
 def _normal(edges: np.ndarray, variance: float, name: str, **look: Any) -> Series:

@@ -26,7 +26,7 @@ from attnviz.figures.theme import (
     V_GREEN,
     WEIGHTS,
     Figure,
-    with_alpha,
+    add_alpha,
 )
 
 #: W_Q, W_K and W_V have the colours of Q, K and V.
@@ -202,7 +202,7 @@ def shared_heads(
         titles_size=12,
         height=bands * int(np.clip(2300 / max(across, 4), 270, 460)),
         coloraxis={"colorscale": WEIGHTS, "cmin": 0, "cmax": 1, "colorbar": bar},
-    ).update_layout(margin={"t": 28}, plot_bgcolor=with_alpha(MASKED, 0.3))
+    ).update_layout(margin={"t": 28}, plot_bgcolor=add_alpha(MASKED, 0.3))
 
 
 def heads_before_and_after(
@@ -224,7 +224,7 @@ def heads_before_and_after(
     key = [*names, *[""] * gap] * across
     shapes: list[dict[str, Any]] = []
     annotations: list[dict[str, Any]] = []
-    grey = {"type": "rect", "line": {"width": 0}, "fillcolor": with_alpha(MASKED, 0.3), "layer": "below"}
+    grey = {"type": "rect", "line": {"width": 0}, "fillcolor": add_alpha(MASKED, 0.3), "layer": "below"}
     for i, head in enumerate(heads):
         top, left = i // across * pair_height + above, i % across * (n + gap)
         for start, weights in ((top, before[i]), (top + n + 1, after[i])):
@@ -292,7 +292,7 @@ def change_over_cache(
 ) -> Figure:
     """Change of the layer's output, and bytes of its cache, by number of K/V heads."""
     names, most = list(names), max(max(change), 0.01) * 1.15
-    colours = [with_alpha(K_VERMILION, 0.85 if g == chosen else 0.35) for g in kv_heads]
+    colours = [add_alpha(K_VERMILION, 0.85 if g == chosen else 0.35) for g in kv_heads]
     name, hover = _("change of the layer's output"), "%{x}: %{y:.1%}<extra></extra>"
     beside: dict[str, Any] = AXIS | {"showgrid": False, "overlaying": "y", "side": "right", "anchor": "x"}
     right = axis(_("change"), 12, tickformat=".0%", dtick=0.25 if most < 1.3 else 0.5, range=[0, most], **beside)

@@ -145,7 +145,7 @@ def test_a_damaged_picture_is_read_or_refused_in_a_sentence(picture: bytes, seed
 @example(b'{"format": {}, "view": 1}')
 @example(json.dumps({"format": picture_input.FORMAT, "view": 1, "picture": "%%%"}).encode())
 def test_a_saved_picture_is_read_or_refused_in_a_sentence(data: bytes) -> None:
-    _or_a_sentence(picture_input._saved, data, "view.json")
+    _or_a_sentence(picture_input._read_saved_view, data, "view.json")
 
 
 @MANY

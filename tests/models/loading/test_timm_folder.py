@@ -56,7 +56,7 @@ def test_a_folder_of_timm_s_is_a_model_of_pictures_with_the_weights_of_timm_s_ex
     assert all(layer.exact for layer in stack.layers)
     equal_weights(stack.layers, weights)
     shares = answer[0].softmax(-1)
-    assert run.answer.words == (LABELS[int(shares.argmax())],)
+    assert run.answer.tokens == (LABELS[int(shares.argmax())],)
     assert run.answer.share == pytest.approx(float(shares.max()), abs=1e-5)
 
 
@@ -77,7 +77,7 @@ def test_hidden_patches_are_hidden_in_every_layer_as_by_timm_s_own_path(name, tm
     shares = explicit(model, run.inputs["pixel_values"])[0][0].softmax(-1)
     answer, trace = rerun(loaded, run, HeadChange(hidden=hidden))
     assert answer.share == pytest.approx(float(shares.max()), abs=1e-4)
-    assert answer.words == (LABELS[int(shares.argmax())],)
+    assert answer.tokens == (LABELS[int(shares.argmax())],)
     assert all(float(each.weights()[..., torch.tensor(hidden) + first].max()) == 0 for each in trace.layers)
 
 

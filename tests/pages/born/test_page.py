@@ -34,7 +34,7 @@ def test_it_opens_before_the_cliff_and_asks(visit):
 def test_the_answer_is_computed(visit):
     page = visit("born")
     page.button(key="born-guess-300").click().run()
-    right = life.accuracy_by_step(life.LIFE, life.repeat_words(choices.WORDS.default, Config()))
+    right = life.accuracy_by_step(life.LIFE, life.repeat_words(choices.TEXT.default, Config()))
     before, first = life.read(life.LIFE).steps[np.flatnonzero(right < 0.5)[-1] :][:2]
     assert f"Computed: between steps {before} and {first}" in said(page), "nobody looked at your words between them"
     assert film(page)["open"]
@@ -66,7 +66,7 @@ def test_the_order_is_counted_seed_by_seed(visit):
     for name in (life.LIFE, *life.SEEDS):
         run, found = life.read(name), []
         for scores in (run.previous, run.induction):
-            below = [step for step, each in zip(run.at, scores, strict=True) if each.max() < life.PREDICTED]
+            below = [step for step, each in zip(run.at, scores, strict=True) if each.max() < life.FOUND_FROM]
             found.append(max(below))  # the last look before it is found for good
         assert max(found) < run.at[-1]
         first += found[0] < found[1]

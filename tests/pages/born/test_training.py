@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[3]
 
 def test_the_first_steps_come_out_again() -> None:
     kept = life.read(life.LIFE)
-    again = life.run(replace(kept.config, steps=BEGINNING), keep=0)
+    again = life.run(replace(kept.config, steps=BEGINNING), n_checkpoints=0)
     assert again.losses == pytest.approx(kept.losses[:BEGINNING], rel=CLOSE)
 
 
@@ -30,7 +30,7 @@ def test_the_first_steps_come_out_again() -> None:
 def test_they_come_out_again_on_another_processor() -> None:
     program = (
         "from dataclasses import replace; from attnviz.pages.born.maths import life;"
-        f"print(*life.run(replace(life.RUNS['life'], steps={BEGINNING}), keep=0).losses)"
+        f"print(*life.run(replace(life.RUNS['life'], steps={BEGINNING}), n_checkpoints=0).losses)"
     )
     env = os.environ | {"ATEN_CPU_CAPABILITY": "default", "OMP_NUM_THREADS": "1"}
     said = subprocess.run(
@@ -43,12 +43,12 @@ def test_they_come_out_again_on_another_processor() -> None:
 @pytest.mark.parametrize("name", [life.LIFE, *life.SEEDS])
 def test_every_seed_learns_it_on_lengths_never_trained_on(name: str) -> None:
     run = life.read(name)
-    assert not set(run.config.held_out) & set(run.config.trained_on)
+    assert not set(run.config.held_out) & set(run.config.training_lags)
     assert run.accuracy[-1] > 0.95
     assert run.induction[-1].max() >= (0.9 if name == life.LIFE else 0.85)
     assert run.previous[-1].max() >= 0.8
-    assert run.best(run.previous)[0] == 0, "the head that looks back by one is in the first layer"
-    assert run.best(run.induction)[0] == 1
+    assert run.strongest_head(run.previous)[0] == 0, "the head that looks back by one is in the first layer"
+    assert run.strongest_head(run.induction)[0] == 1
 
 
 @pytest.mark.parametrize("name", ["blurred", "one-layer"])
@@ -64,9 +64,9 @@ def test_what_is_shipped_was_made_as_its_name_says() -> None:
         run = life.read(name)
         assert run.config == config
         assert len(run.losses) == config.steps
-        assert set(life.drawn_steps(config.steps)) <= set(run.at.tolist())
+        assert set(life.plotted_steps(config.steps)) <= set(run.at.tolist())
     assert len(life.read(life.LIFE).numbers) == 60
-    assert len(life.read(life.BLURRED).numbers) == life.FEW
+    assert len(life.read(life.BLURRED).numbers) == life.N_FEW_CHECKPOINTS
     assert life.read(life.LIFE).numbers.shape[1] < 33_000
 
 

@@ -21,7 +21,7 @@ def test_the_examples_of_a_head_are_its_highest_sentences_and_none_without_a_sco
     each = draw.random((9, 3))
     each[:, 1] = np.nan
     each[2:, 2] = np.nan
-    found = head_survey.MeasureSummary.of(scores(each), "x")
+    found = head_survey.MeasureSummary.from_scores(scores(each), "x")
     assert found.best[0].tolist() == sorted(range(9), key=lambda n: -each[n, 0])[:5]
     np.testing.assert_array_equal(found.best_scores[0], np.sort(each[:, 0])[::-1][:5])
     assert (found.best[1] == -1).all()
@@ -36,19 +36,19 @@ def test_patterns_are_scanned_sentence_by_sentence() -> None:
     config = head_survey.Config("own", "the cat and the dog and the cat\na bird saw it and a bird saw it", 5, 20)
     steps = list(head_survey.scan_patterns(loaded, config))
     assert [step.share for step in steps] == [0.5, 1.0]
-    survey = steps[-1].survey()
+    survey = steps[-1].summarise()
     assert survey is not None
     assert set(survey.measures) == set(head_survey.PATTERNS)
-    assert survey.sentences == tuple(config.own.splitlines())
+    assert survey.sentences == tuple(config.own_text.splitlines())
 
 
 def test_a_survey_that_is_stopped_is_exactly_that_of_the_sentences_that_are_done() -> None:
     loaded, lines = load("minilm-l6"), [f"the {word} and the dog and the {word}" for word in ("cat", "bird", "fish")]
     coming = head_survey.scan_patterns(loaded, head_survey.Config("own", "\n".join(lines), 63))
     for done in (1, 2):
-        stopped = next(coming).survey()
+        stopped = next(coming).summarise()
         *_, whole = head_survey.scan_patterns(loaded, head_survey.Config("own", "\n".join(lines[:done]), 63))
-        alone = whole.survey()
+        alone = whole.summarise()
         assert stopped is not None
         assert alone is not None
         assert stopped.sentences == alone.sentences == tuple(lines[:done])
@@ -85,6 +85,6 @@ def test_costs_are_measured_on_as_many_sentences_as_were_asked_for_and_means_are
     assert len(work.means) == 6
     assert all(step.scores is None or step.scores.sentences <= len(step.sentences) == 2 for step in steps)
     assert steps[-1].share == 1
-    survey = steps[-1].survey()
+    survey = steps[-1].summarise()
     assert survey is not None
     assert survey.measures["silenced"].counts.tolist() == [2]

@@ -28,11 +28,11 @@ def strongest(survey: head_survey.HeadScan, by: str) -> tuple[int, int]:
 
 
 def test_the_first_picture_is_the_prepared_one_and_needs_no_model(visit, monkeypatch):
-    monkeypatch.setattr(map, "_picture", lambda *given: None)
+    monkeypatch.setattr(map, "_draw_example", lambda *given: None)
     monkeypatch.setattr(sys.modules["attnviz.app.cache.model_cache"], "load", lambda *given: pytest.fail("a model"))
     page = sound(visit("heads"))
     assert len(page.title) == 1
-    survey = head_survey.find("smollm2-135m", PREPARED)
+    survey = head_survey.find_prepared_scan("smollm2-135m", PREPARED)
     layer, head = strongest(survey, "induction")
     held = survey.measures["induction"]
     column = survey.column(layer, head)
@@ -48,7 +48,7 @@ def test_the_first_picture_is_the_prepared_one_and_needs_no_model(visit, monkeyp
 def test_the_table_names_heads_with_their_evidence_and_an_example_has_its_sentence_source_and_picture(visit):
     page = visit("heads", hd_text="books", hd_by="previous_token", hd_example="2", **MINI)
     table = page.dataframe[0].value
-    survey = head_survey.find("minilm-l6", head_survey.Config("books"))
+    survey = head_survey.find_prepared_scan("minilm-l6", head_survey.Config("books"))
     shown = [[float(part) for part in text.split(" ± ")] for text in table["weight"]]
     for (mean, error), (kind, column) in zip(shown, head_survey.strongest_by_kind(survey), strict=True):
         assert mean == pytest.approx(survey.measures[kind].mean[column], abs=0.005)
@@ -105,8 +105,8 @@ def test_a_host_lets_nobody_measure_costs_and_reads_fewer_sentences(visit, monke
     page = visit("heads", hd_text="own", hd_own="\n".join([OWN] * 20), hd_count="64", **MINI)
     assert page.number_input(key="hd_count").max == 16
     config = head_survey.Config("repeated", count=16, seed=5)
-    assert head_survey.find("smollm2-135m", config) is None
-    shown = types.SimpleNamespace(decoder=True, has=lambda name: False, live=(), model="x", config=config)
+    assert head_survey.find_prepared_scan("smollm2-135m", config) is None
+    shown = types.SimpleNamespace(decoder=True, has_measure=lambda name: False, live=(), model="x", config=config)
     heard: list[str] = []
     monkeypatch.setattr(head_surveys.st, "info", heard.append)
     head_surveys.offer_costs(shown)
@@ -114,12 +114,12 @@ def test_a_host_lets_nobody_measure_costs_and_reads_fewer_sentences(visit, monke
 
 
 def test_a_picked_point_chooses_its_head(monkeypatch):
-    survey = head_survey.find("minilm-l6", PREPARED)
+    survey = head_survey.find_prepared_scan("minilm-l6", PREPARED)
     put: list[dict[Any, Any]] = []
     monkeypatch.setattr(map.link_state, "set_many", put.append)
-    shown = types.SimpleNamespace(survey=survey, section="second")
-    map.pick(shown, 17)
-    wanted = {choices.OF: "second", choices.AT: survey.places[17], choices.EXAMPLE: 1}
+    shown = types.SimpleNamespace(result=survey, section="second")
+    map.choose_head(shown, 17)
+    wanted = {choices.MODEL_OF_HEAD: "second", choices.CHOSEN_HEAD: survey.places[17], choices.EXAMPLE: 1}
     assert put == [wanted]
-    map.pick(shown, 10_000)
+    map.choose_head(shown, 10_000)
     assert len(put) == 1

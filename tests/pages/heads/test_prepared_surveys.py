@@ -20,7 +20,7 @@ PAIRS = [(model, text) for model in ("smollm2-135m", "minilm-l6") for text in ("
 @pytest.mark.parametrize("model, text", PAIRS)
 def test_a_prepared_survey_has_the_scores_of_its_first_sentence(model: str, text: TextKind) -> None:
     config = head_survey.Config(text)
-    survey = head_survey.find(model, config)
+    survey = head_survey.find_prepared_scan(model, config)
     assert survey is not None
     loaded = load(model)
     assert survey.sentences == config.sentences(loaded)
@@ -38,12 +38,12 @@ def test_a_prepared_survey_has_the_scores_of_its_first_sentence(model: str, text
 def test_other_weights_other_sentences_and_ones_own_text_have_no_prepared_survey(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert head_survey.find("gpt2", head_survey.Config()) is None
-    assert head_survey.find("smollm2-135m", head_survey.Config(count=8)) is None
-    assert head_survey.find("smollm2-135m", head_survey.Config("repeated", seed=1)) is None
-    assert head_survey.find("../../secret", head_survey.Config()) is None
+    assert head_survey.find_prepared_scan("gpt2", head_survey.Config()) is None
+    assert head_survey.find_prepared_scan("smollm2-135m", head_survey.Config(count=8)) is None
+    assert head_survey.find_prepared_scan("smollm2-135m", head_survey.Config("repeated", seed=1)) is None
+    assert head_survey.find_prepared_scan("../../secret", head_survey.Config()) is None
     monkeypatch.setattr(head_survey.prepared_files, "packaged_weights", lambda model: "other weights")
-    assert head_survey.find("smollm2-135m", head_survey.Config()) is None
+    assert head_survey.find_prepared_scan("smollm2-135m", head_survey.Config()) is None
 
 
 @pytest.mark.slow
@@ -52,7 +52,7 @@ def test_a_prepared_cost_is_the_rise_of_transformers_own_loss_with_the_head_s_sl
     text: TextKind, layer: int, head: int
 ) -> None:
     """By a hook of torch before the output projection, over every sentence that the mean rests on."""
-    survey = head_survey.find("smollm2-135m", head_survey.Config(text))
+    survey = head_survey.find_prepared_scan("smollm2-135m", head_survey.Config(text))
     assert survey is not None
     held, column, loaded = survey.measures["silenced"], survey.column(layer, head), load("smollm2-135m")
     inner: Any = loaded.model

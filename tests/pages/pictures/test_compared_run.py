@@ -52,7 +52,7 @@ def test_both_towers_weights_and_the_best_description_are_those_of_the_eager_pat
             assert_close(layer.weights()[kept], weights[kept], atol=1e-5, rtol=0)
     fits = found.logits_per_image[0]
     shares = fits.softmax(-1) if name == "clip" else fits.sigmoid()
-    assert run.answer.said == run.texts.names[int(fits.argmax())]
+    assert run.answer.text == run.texts.names[int(fits.argmax())]
     assert run.answer.share == pytest.approx(float(shares.max()), abs=1e-5)
     assert dict(run.answer.others) == pytest.approx(dict(zip(run.texts.names, shares.tolist(), strict=True)), abs=1e-5)
 

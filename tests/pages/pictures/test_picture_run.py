@@ -59,7 +59,7 @@ def test_weights_of_patches_are_those_of_the_eager_path(vit):
 
 def test_cross_attention_of_words_is_that_of_the_eager_path(reader):
     run = run_picture(reader, digits(3, 7, 4))
-    assert run.answer.words == ("three", "seven", "four", "<end>")
+    assert run.answer.tokens == ("three", "seven", "four", "<end>")
     found = eager(reader.model, **run.inputs)
     across = run.stack("words")
     assert len(across.layers) == len(found.cross_attentions) == 2
@@ -96,12 +96,12 @@ def independent(model, run, hidden):
 def test_a_smallest_set_loses_the_answer_with_any_patch_that_is_taken_away(vit):
     run = run_picture(vit, digits(8))
     *_parts, found = find_smallest_set(vit, run)
-    assert 0 < len(found.kept) < 64
-    assert rerun(vit, run, HeadChange(hidden=found.hidden))[0].said == run.answer.said
-    for patch in found.kept:
+    assert 0 < len(found.patches) < 64
+    assert rerun(vit, run, HeadChange(hidden=found.hidden))[0].text == run.answer.text
+    for patch in found.patches:
         fewer = tuple(sorted({*found.hidden, patch}))
-        assert rerun(vit, run, HeadChange(hidden=fewer))[0].said != run.answer.said
-    assert found.said == run.answer.said
+        assert rerun(vit, run, HeadChange(hidden=fewer))[0].text != run.answer.text
+    assert found.answer == run.answer.text
 
 
 def test_a_silenced_head_hands_on_nothing_and_a_scale_is_that_head_s_own(vit):

@@ -1,4 +1,4 @@
-"""Sections 1 and 2: one training run with a handle, asked about first; and others that were really made otherwise."""
+"""Sections 1 and 2: one training run with a slider over its steps, and runs with one setting changed."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,30 +24,30 @@ from attnviz.pages.born.maths import life
 
 def panel() -> None:
     """Draw the section."""
-    place = page_parts.main_picture()
+    picture_area = page_parts.main_picture()
     with page_parts.paired_columns("born"):
-        text = widgets.text_box(choices.WORDS, _("Your words, which come twice"))
+        text = widgets.text_box(choices.TEXT, _("Your words, which come twice"))
         name = widgets.select_one(choices.RUN, _("Training run"), available_runs(), style="select")
     run = life.read(name)
     copies = life.repeat_words(text, run.config)
-    heads = {name_of(head): head for head in run.config.places}
-    off = tuple(heads[each] for each in widgets.selected_options(choices.OFF, heads))
-    at = run.nearest(link_state.value(choices.AT))
+    heads = {name_of(head): head for head in run.config.all_heads}
+    ablated = tuple(heads[label] for label in widgets.selected_options(choices.OFF, heads))
+    at = run.nearest_checkpoint(link_state.value(choices.AT))
     guess = link_state.value(choices.GUESS)
-    whole = guess != choices.GUESS.default
+    revealed = guess != choices.GUESS.default
 
-    def keep(at: int, off: life.Silenced) -> None:
-        link_state.set_many({choices.AT: int(run.steps[at]), choices.OFF: tuple(map(name_of, off)) or None})
+    def store_position(at: int, ablated: life.AblatedHeads) -> None:
+        link_state.set_many({choices.AT: int(run.steps[at]), choices.OFF: tuple(map(name_of, ablated)) or None})
 
-    with place:
-        _ask(name, copies, guess)
-        draw("born-film", name, copies, at, off, whole, keep)
+    with picture_area:
+        _draw_question(name, copies, guess)
+        draw_run("born-film", name, copies, at, ablated, revealed, store_position)
         show.footer(
-            lambda: step_figure(name, copies, at, off, whole),
+            lambda: step_figure(name, copies, at, ablated, revealed),
             name=f"{name}-step-{run.steps[at]}",
             key="born-film-out",
             canvas=show.live_canvas("born-film"),
-            sentence=step_sentence(name, at, off),
+            sentence=step_sentence(name, at, ablated),
             table=lambda: checkpoint_table(run),
         )
     show.program(
@@ -59,7 +59,7 @@ def panel() -> None:
 
 
 def available_runs() -> dict[str, str]:
-    """Runs whose numbers are here, and their names."""
+    """Names on screen of runs that have checkpoints, by run."""
     return {
         life.LIFE: _("as usual, seed {seed}").format(seed=life.RUNS[life.LIFE].seed),
         life.BLURRED: _("layer 0 fixed at blur"),
@@ -67,14 +67,16 @@ def available_runs() -> dict[str, str]:
     }
 
 
-def _ask(name: str, copies: life.RepeatedWords, guess: str) -> None:
-    """The question, and once it is answered, what is computed."""
-    names = {each: f"{int(each):,}" for each in choices.GUESSES if each.isdigit()} | {"never": _("never")}
+def _draw_question(name: str, copies: life.RepeatedWords, guess: str) -> None:
+    """Draw the question, or the answer and the computed step once the visitor has guessed."""
+    names = {step: f"{int(step):,}" for step in choices.GUESSES if step.isdigit()} | {"never": _("never")}
     with st.container(key="born-ask", horizontal=True, vertical_alignment="center", gap="small"):
         if guess == choices.GUESS.default:
             st.markdown(_("**From which step is the second copy of your words predicted?**"), width="content")
-            for each, words in names.items():
-                st.button(words, key=f"born-guess-{each}", on_click=link_state.set_and_push, args=(choices.GUESS, each))
+            for option, label in names.items():
+                st.button(
+                    label, key=f"born-guess-{option}", on_click=link_state.set_and_push, args=(choices.GUESS, option)
+                )
             return
         learned = life.steps_around_learning(name, copies)
         st.markdown(feedback(names[guess], learned, life.read(name).config.steps), width="content")
@@ -89,7 +91,7 @@ def _ask(name: str, copies: life.RepeatedWords, guess: str) -> None:
 
 
 def feedback(guessed: str, learned: tuple[int, int] | None, steps: int) -> str:
-    """What was guessed beside what is computed, at the steps whose numbers are kept."""
+    """Sentence that compares the guess with the computed step; `learned` None: the run never learns it."""
     if learned is None:
         return _("You predicted: {guess}. **Computed: not by step {steps:,}**, where this run ends.").format(
             guess=guessed, steps=steps
@@ -101,37 +103,37 @@ def feedback(guessed: str, learned: tuple[int, int] | None, steps: int) -> str:
     ).format(guess=guessed, before=before, step=step)
 
 
-def draw(
+def draw_run(
     key: str,
     name: str,
     copies: life.RepeatedWords,
     at: int,
-    off: life.Silenced,
-    whole: bool,
-    keep: Callable[[int, life.Silenced], None],
+    ablated: life.AblatedHeads,
+    revealed: bool,
+    on_change: Callable[[int, life.AblatedHeads], None],
 ) -> None:
-    """The run with its handle; `keep` hears where it was left and what is silenced."""
+    """Draw the run with its slider. `on_change` gets the checkpoint and the ablated heads."""
     run = life.read(name)
-    heads = run.config.places
+    heads = run.config.all_heads
     birth.birth(
         key,
-        run_header(name, tuple(off)),
+        run_header(name, tuple(ablated)),
         run.numbers,
         copies.tokens,
         copies.ids,
-        lambda kept: run.passes(copies.ids, kept, off),
+        lambda checkpoints: run.run_checkpoints(copies.ids, checkpoints, ablated),
         at=at,
-        silenced=[heads.index(each) for each in off],
-        show_all=whole,
-        on_stand=lambda stood: keep(stood[0], tuple(heads[head] for head in stood[1])),
+        silenced=[heads.index(head) for head in ablated],
+        show_all=revealed,
+        on_stand=lambda position: on_change(position[0], tuple(heads[head] for head in position[1])),
     )
 
 
 @lru_cache(maxsize=64)
-def run_header(name: str, off: tuple[tuple[int, int], ...]) -> dict[str, Any]:
-    """A run as the browser is sent it, without its numbers: a line for each head, and the loss with some silenced.
+def run_header(name: str, ablated: tuple[tuple[int, int], ...]) -> dict[str, Any]:
+    """The message that describes a run to the browser: a curve for each head, and the loss with ablated heads.
 
-    Made once for all visitors: to name its megabytes alone takes 3 ms.
+    Cached for all visitors: hashing the parameters alone takes 3 ms.
     """
     run = life.read(name)
     loss_at, losses = run.curve
@@ -142,109 +144,113 @@ def run_header(name: str, off: tuple[tuple[int, int], ...]) -> dict[str, Any]:
         "previous": run.previous.reshape(len(run.at), -1).T,
         "induction": run.induction.reshape(len(run.at), -1).T,
         "without_at": run.steps,
-        "without": life.measure_without_heads(name, off)[:, 0] if off else np.zeros(0),
+        "without": life.measure_without_heads(name, ablated)[:, 0] if ablated else np.zeros(0),
     }
     return {
         "model": fingerprint(run.numbers.tobytes()),
         "sizes": model_sizes(run.config),
         "steps": run.steps.tolist(),
-        "names": list(map(name_of, run.config.places)),
-        "curves": {part: np.round(values, 4).tolist() for part, values in curves.items()},
+        "names": list(map(name_of, run.config.all_heads)),
+        "curves": {curve: np.round(values, 4).tolist() for curve, values in curves.items()},
     }
 
 
 def model_sizes(config: life.Config) -> dict[str, Any]:
-    """What the browser's pass has to know of the model; `scales` multiply the scores of each layer."""
+    """Sizes of the model for the forward pass in the browser; `scales` multiply the scores of each layer."""
     usual = scale_factor("sqrt" if config.scaled else None, config.d_head)
-    own = {name: getattr(config, name) for name in ("words", "width", "layers", "heads", "base", "causal")}
+    sizes = {name: getattr(config, name) for name in ("words", "width", "layers", "heads", "base", "causal")}
     scales = [0.0 if config.blurred and layer == 0 else usual for layer in range(config.layers)]
-    return own | {"depth": config.d_head, "scales": scales}
+    return sizes | {"depth": config.d_head, "scales": scales}
 
 
-def step_sentence(name: str, at: int, off: life.Silenced) -> str:
-    """What is seen at the handle, on copies that the model was never trained on."""
+def step_sentence(name: str, at: int, ablated: life.AblatedHeads) -> str:
+    """Sentence about the selected step, measured on copies of lengths never trained on."""
     run = life.read(name)
-    place = int(run.kept[at])
+    index = int(run.kept[at])
     measured = _("Measured on copies of {held} words, lengths never trained on.").format(
         held=join_list(map(str, run.config.held_out))
     )
-    if off:
-        right = life.measure_without_heads(name, tuple(off))[:, 1]
-        silenced = _(
+    if ablated:
+        right = life.measure_without_heads(name, tuple(ablated))[:, 1]
+        ablated_sentence = _(
             "With {heads} silenced, **{here:.0%}** of words are predicted at step {step:,}, at most {most:.0%} at "
             "any of {looks} steps; with all heads {whole:.0%} at the end (guessing: {guess:.1%})."
         ).format(
-            heads=join_list(map(name_of, off)),
+            heads=join_list(map(name_of, ablated)),
             here=right[at],
-            step=run.at[place],
+            step=run.at[index],
             most=right.max(),
             looks=len(right),
             guess=1 / run.config.words,
             whole=run.accuracy[-1],
         )
-        return join_sentences(silenced, measured)
-    one, two = (divmod(int(scores[place].argmax()), run.config.heads) for scores in (run.previous, run.induction))
+        return join_sentences(ablated_sentence, measured)
+    previous_head, induction_head = (
+        divmod(int(scores[index].argmax()), run.config.heads) for scores in (run.previous, run.induction)
+    )
     seen = _(
         "At step {step:,} **{accuracy:.0%}** of words are predicted. Head {one} gives {previous:.2f} of its weight to "
         "the token before, head {two} gives {induction:.2f} to what came after the same word last time."
     ).format(
-        step=run.at[place],
-        accuracy=run.accuracy[place],
-        one=name_of(one),
-        previous=run.previous[place][one],
-        two=name_of(two),
-        induction=run.induction[place][two],
+        step=run.at[index],
+        accuracy=run.accuracy[index],
+        one=name_of(previous_head),
+        previous=run.previous[index][previous_head],
+        two=name_of(induction_head),
+        induction=run.induction[index][induction_head],
     )
     return join_sentences(seen, measured, _("Numbers beside the heads are of your words."))
 
 
-def step_figure(name: str, copies: life.RepeatedWords, at: int, off: life.Silenced, whole: bool) -> SceneFigure:
-    """The same for a file."""
+def step_figure(
+    name: str, copies: life.RepeatedWords, at: int, ablated: life.AblatedHeads, revealed: bool
+) -> SceneFigure:
+    """Figure of the selected step, for an export."""
     run = life.read(name)
-    silenced = [run.config.places.index(head) for head in off]
-    part = birth.BirthFigure(
-        run_header(name, tuple(off)), run.numbers[at], copies.tokens, copies.ids, at, silenced, whole
+    ablated_indices = [run.config.all_heads.index(head) for head in ablated]
+    figure = birth.BirthFigure(
+        run_header(name, tuple(ablated)), run.numbers[at], copies.tokens, copies.ids, at, ablated_indices, revealed
     )
     title = _("Training step {step:,}: {words}").format(step=int(run.steps[at]), words=" ".join(copies.tokens))
-    return SceneFigure((part,), title, replace(part, numbers=run.numbers))
+    return SceneFigure((figure,), title, replace(figure, numbers=run.numbers))
 
 
 def run_curve(run: life.TrainingRun, name: str, faint: bool = False) -> figures.RunCurve:
-    """A run as a curve of its loss and one of its best induction score."""
+    """Loss and best induction score of a run as curves."""
     return figures.RunCurve(name, *run.curve, run.at, run.induction.max((1, 2)), faint)
 
 
 def checkpoint_table(run: life.TrainingRun) -> dict[str, list[float]]:
-    """What was measured at each step that was looked at."""
+    """Table of all measures, one row a measured step."""
     columns = {"step": run.at, "loss": run.loss, "accuracy": run.accuracy}
     for name, scores in (("previous", run.previous), ("induction", run.induction)):
-        columns |= {f"{name} {layer}.{head}": scores[:, layer, head] for layer, head in run.config.places}
+        columns |= {f"{name} {layer}.{head}": scores[:, layer, head] for layer, head in run.config.all_heads}
     return {name: np.asarray(values).tolist() for name, values in columns.items()}
 
 
 # Section 2: other seeds, one layer, no mask, no scaling, a head less.
-def others_panel() -> None:
+def draw_other_runs() -> None:
     """Draw the section."""
-    place = page_parts.main_picture()
-    changed = widgets.select_one(choices.CHANGED, _("What is changed"), run_name())
+    picture_area = page_parts.main_picture()
+    changed = widgets.select_one(choices.CHANGED, _("What is changed"), changed_run_names())
     lines = chosen_curves(changed)
-    with place:
+    with picture_area:
         show.figure(
             figures.draw_runs(lines),
             name=f"training-{changed}",
             key="born-others",
-            sentence=said_of_others(changed),
+            sentence=summarise_runs(changed),
             table=lambda: {
-                "run": [line.name for line in lines for _step in line.at],
-                "step": [int(step) for line in lines for step in line.at],
+                "run": [line.name for line in lines for _step in line.measured_at],
+                "step": [int(step) for line in lines for step in line.measured_at],
                 "induction": [float(score) for line in lines for score in line.induction],
             },
         )
-    show.table_with_downloads(show.to_columns([_row(name) for name in life.RUNS]), "training-runs", "born-runs")
+    show.table_with_downloads(show.to_columns([_table_row(name) for name in life.RUNS]), "training-runs", "born-runs")
 
 
-def run_name() -> dict[str, str]:
-    """What a run is called for what is changed in it."""
+def changed_run_names() -> dict[str, str]:
+    """Names on screen of the changed settings, by key."""
     return {
         "seeds": _("only the seed"),
         "blurred": _("layer 0 fixed at blur"),
@@ -256,32 +262,35 @@ def run_name() -> dict[str, str]:
 
 
 def chosen_curves(changed: str) -> list[figures.RunCurve]:
-    """The curves of other seeds, of the usual run, and of the one that is chosen."""
+    """Curves of the other seeds, of the default run, and of the chosen run."""
     usual = _("as usual, seed {seed}").format(seed=life.RUNS[life.LIFE].seed)
     lines = [
         run_curve(life.read(name), _("seed {seed}").format(seed=life.RUNS[name].seed), True) for name in life.SEEDS
     ]
     lines.append(run_curve(life.read(life.LIFE), usual))
     if changed != "seeds":
-        lines.append(run_curve(life.read(changed), run_name()[changed]))
+        lines.append(run_curve(life.read(changed), changed_run_names()[changed]))
     return lines
 
 
-def said_of_others(changed: str) -> str:
-    """What the chosen runs show, in their own numbers."""
+def summarise_runs(changed: str) -> str:
+    """Sentence that sums up the chosen runs."""
     if changed == "seeds":
-        made = [life.read(name) for name in (life.LIFE, *life.SEEDS)]
-        cliffs = [run.cliff for run in made if run.cliff is not None]
-        found = [(run.found(run.previous), run.found(run.induction)) for run in made]
-        first = sum(one is not None and (two is None or one < two) for one, two in found)
+        runs = [life.read(name) for name in (life.LIFE, *life.SEEDS)]
+        cliffs = [run.cliff for run in runs if run.cliff is not None]
+        found_steps = [(run.find_pattern_step(run.previous), run.find_pattern_step(run.induction)) for run in runs]
+        first = sum(
+            previous_step is not None and (induction_step is None or previous_step < induction_step)
+            for previous_step, induction_step in found_steps
+        )
         return _(
             "{learned} of {all} seeds learn it: most words are predicted from step **{low:,}** on in the first, "
             "**{high:,}** in the last. In {first} of {all} a head has half of its weight on the token before, and only "
             "later one has it on what came next last time."
-        ).format(learned=len(cliffs), all=len(made), low=min(cliffs), high=max(cliffs), first=first)
+        ).format(learned=len(cliffs), all=len(runs), low=min(cliffs), high=max(cliffs), first=first)
     run = life.read(changed)
     values = {
-        "what": run_name()[changed],
+        "what": changed_run_names()[changed],
         "accuracy": run.accuracy[-1],
         "steps": run.config.steps,
         "previous": run.previous[-1].max(),
@@ -305,9 +314,9 @@ def said_of_others(changed: str) -> str:
     ).format(**values)
 
 
-def _row(name: str) -> dict[str, object]:
+def _table_row(name: str) -> dict[str, object]:
     run = life.read(name)
-    called = run_name() | {life.LIFE: _("as usual")}
+    called = changed_run_names() | {life.LIFE: _("as usual")}
     return {
         _("run"): called.get(name, _("only the seed")),
         _("seed"): run.config.seed,

@@ -1,4 +1,4 @@
-"""Section 3: the same words twice in a model that was trained on texts: its strongest head of each of the two kinds."""
+"""Section 3: the strongest previous-token head and induction head of a pretrained model, on the same words."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -24,15 +24,15 @@ Best = Mapping[str, tuple[float, int, int]]  #: pattern -> the largest score, an
 
 def panel() -> None:
     """Draw the section."""
-    place = page_parts.main_picture()
-    text = widgets.text_box(choices.WORDS, _("Your words, which come twice"))
+    picture_area = page_parts.main_picture()
+    text = widgets.text_box(choices.TEXT, _("Your words, which come twice"))
     require_model(availability(MODEL).on_this_machine)
     copies = life.repeat_words(text, life.Config())
     run = model_cache.get_run(Request(MODEL, " ".join(copies.tokens)))
     best = model_cache.cached_result(run, "born-best", lambda: strongest_heads(run))
     names = {"previous_token": _("on the token before"), "induction": _("on what came next last time")}
-    with place:
-        page_parts.draw_columns(*(lambda kind=kind: _head(run, *best[kind], kind, names[kind]) for kind in names))
+    with picture_area:
+        page_parts.draw_columns(*(lambda kind=kind: _draw_head(run, *best[kind], kind, names[kind]) for kind in names))
         (previous, layer, head), (induction, layer_2, head_2) = best["previous_token"], best["induction"]
         st.markdown(
             _(
@@ -53,9 +53,9 @@ def panel() -> None:
 
 
 def strongest_heads(run: ModelRun) -> Best:
-    """The head of the model that has most of each kind, over the rows that have such a token."""
+    """The strongest head for each pattern, by the mean over rows to which the pattern applies."""
     ids = torch.tensor(run.source.ids)
-    found: dict[str, tuple[float, int, int]] = {}
+    best: dict[str, tuple[float, int, int]] = {}
     for layer, recorded in enumerate(run.stacks[0].layers):
         weights = recorded.weights()[0].float()
         for kind, rows in (
@@ -63,11 +63,11 @@ def strongest_heads(run: ModelRun) -> Best:
             ("induction", measures.induction_score(weights, ids)),
         ):
             score, head = rows.nanmean(-1).max(-1)
-            found[kind] = max(found.get(kind, (0.0, 0, 0)), (float(score), layer, int(head)))
-    return found
+            best[kind] = max(best.get(kind, (0.0, 0, 0)), (float(score), layer, int(head)))
+    return best
 
 
-def _head(run: ModelRun, score: float, layer: int, head: int, kind: str, what: str) -> None:
+def _draw_head(run: ModelRun, score: float, layer: int, head: int, kind: str, what: str) -> None:
     key = f"born-{kind}"
     title = _("{model}, head {head}: {score:.2f} {what}").format(
         model=run.name, head=f"{layer}.{head}", score=score, what=what

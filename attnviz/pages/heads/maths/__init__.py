@@ -1,1 +1,1 @@
-"""What the page heads computes: Config -> run(config) -> Result."""
+"""What the page Heads computes."""

@@ -1,6 +1,6 @@
-"""What every head of a model does over many sentences, and what it costs to take it away: made in steps, and summed up.
+"""Patterns of every head of a model over many sentences, and the cost of removing each, computed in steps.
 
-Six patterns are looked for; the costs are those of `removal_costs`, for models that predict the next token.
+There are six patterns. Costs are those of `removal_costs`, for models that predict the next token.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,18 +29,18 @@ class Config:
     """The sentences, and on how many of them the costs are measured."""
 
     text: TextKind = "books"
-    own: str = ""
+    own_text: str = ""
     count: int = SENTENCES
     length: int = LENGTH
     seed: int = 0  #: of random words
 
     def sentences(self, loaded: LoadedModel) -> tuple[str, ...]:
-        return make_sentences(loaded, self.text, self.own, self.count, self.length, self.seed)
+        return make_sentences(loaded, self.text, self.own_text, self.count, self.length, self.seed)
 
 
 @dataclass(frozen=True)
 class MeasureSummary:
-    """One pattern or cost of all N heads over the sentences; NaN where no sentence has a place for it."""
+    """One pattern or cost of all N heads over the sentences; NaN if it applies to no sentence."""
 
     mean: np.ndarray  #: (N,)
     stderr: np.ndarray  #: (N,) of that mean
@@ -50,19 +50,19 @@ class MeasureSummary:
     best_scores: np.ndarray  #: (N, E)
 
     @classmethod
-    def of(cls, scores: HeadScores, name: str) -> "MeasureSummary":
-        """From the scores of each sentence."""
-        each = scores.by_sentence[name]  # (S, N)
-        filled = np.where(np.isnan(each), -np.inf, each)
+    def from_scores(cls, scores: HeadScores, name: str) -> "MeasureSummary":
+        """Summarise the scores of all sentences."""
+        by_sentence = scores.by_sentence[name]  # (S, N)
+        filled = np.where(np.isnan(by_sentence), -np.inf, by_sentence)
         order = np.argsort(-filled, 0, kind="stable")[:EXAMPLES_KEPT].T  # (N, E)
         values = np.take_along_axis(filled.T, order, 1)
         scored = np.isfinite(values)
-        return cls(*summarise_scores(each), np.where(scored, order, -1), np.where(scored, values, np.nan))
+        return cls(*summarise_scores(by_sentence), np.where(scored, order, -1), np.where(scored, values, np.nan))
 
 
 @dataclass(frozen=True, eq=False)
 class HeadScan:
-    """All that was found so far."""
+    """Measures of all heads on the sentences read so far."""
 
     places: tuple[tuple[int, int], ...]  #: (layer, head) of each of the N heads
     measures: Mapping[str, MeasureSummary]
@@ -70,28 +70,28 @@ class HeadScan:
     about: Mapping[str, object] = field(default_factory=dict)  #: of a prepared one: when, with what, by which seed
 
     def column(self, layer: int, head: int) -> int | None:
-        """The place of a head among the N; None where the model has no such head."""
+        """Index of a head among the N; None if the model has no such head."""
         return self.places.index((layer, head)) if (layer, head) in self.places else None
 
 
 @dataclass(frozen=True)
 class HeadScanProgress:
-    """How far a run has come, and what it has found."""
+    """Progress of a scan; `scores` None: no sentence is finished."""
 
     scores: HeadScores | None
     sentences: tuple[str, ...]
     share: float
 
-    def survey(self) -> HeadScan | None:
-        """Those sentences that are done, summed up; None before the first one is."""
+    def summarise(self) -> HeadScan | None:
+        """Summarise the finished sentences; None before the first."""
         if self.scores is None:
             return None
-        measures = {name: MeasureSummary.of(self.scores, name) for name in self.scores.by_sentence}
+        measures = {name: MeasureSummary.from_scores(self.scores, name) for name in self.scores.by_sentence}
         return HeadScan(self.scores.places, measures, self.sentences[: self.scores.sentences])
 
 
 def scan_patterns(loaded: LoadedModel, config: Config, by: HeadWork = HERE) -> Iterator[HeadScanProgress]:
-    """Look for every pattern, one sentence after the other; `by` another than this process, some at a step."""
+    """Measure every pattern, sentence by sentence; `by` says which process works."""
     sentences = config.sentences(loaded)
     names = [name for name in PATTERNS if loaded.entry.kind == "encoder" or name != "next_token"]
     latest: HeadScores | None = None
@@ -104,7 +104,10 @@ def scan_patterns(loaded: LoadedModel, config: Config, by: HeadWork = HERE) -> I
 def scan_costs(
     loaded: LoadedModel, config: Config, on: int = SENTENCES, by: HeadWork = HERE
 ) -> Iterator[HeadScanProgress]:
-    """Take each head away, in each of the first `on` sentences; the means in their place are those over all of them."""
+    """Measure the cost of removing each head on the first `on` sentences; mean outputs are over all sentences.
+
+    Problem if the model is no decoder.
+    """
     if loaded.entry.kind not in ("decoder", None):
         raise Problem(
             "{name} does not predict the next token, so no loss rises without a head: costs are measured on decoders",
@@ -136,14 +139,14 @@ FORMAT = 1
 _FIELDS = tuple(field.name for field in fields(MeasureSummary))
 
 
-def find(model: str, config: Config) -> HeadScan | None:
-    """The prepared survey of these sentences, where there is one for this model."""
+def find_prepared_scan(model: str, config: Config) -> HeadScan | None:
+    """The packaged scan of these sentences by this model; None if there is none."""
     if config != Config(config.text) or config.text == "own":
         return None
-    survey = _read(scan_file(model, config.text))
-    about = {} if survey is None else survey.about
+    scan = _read_scan(scan_file(model, config.text))
+    about = {} if scan is None else scan.about
     return (
-        survey
+        scan
         if (about.get("weights"), about.get("format")) == (prepared_files.packaged_weights(model), FORMAT)
         else None
     )
@@ -153,25 +156,29 @@ def scan_file(model: str, text: str) -> str:
     return f"{model}-{text}.npz"
 
 
-def pack_scan(survey: HeadScan, about: Mapping[str, object]) -> bytes:
-    """The file's contents; numbers are kept with 16 bits."""
+def pack_scan(scan: HeadScan, about: Mapping[str, object]) -> bytes:
+    """Contents of the file of a scan, with numbers of 16 bits."""
     arrays = {
-        f"{name}.{each}": getattr(measure, each).astype(np.int8 if each in ("counts", "best") else np.float16)
-        for name, measure in survey.measures.items()
-        for each in _FIELDS
+        f"{name}.{statistic}": getattr(measure, statistic).astype(
+            np.int8 if statistic in ("counts", "best") else np.float16
+        )
+        for name, measure in scan.measures.items()
+        for statistic in _FIELDS
     }
-    header = {**about, "format": FORMAT, "sentences": survey.sentences, "measures": list(survey.measures)}
-    return prepared_files.pack_file(header, arrays | {"places": np.array(survey.places, np.uint8)})
+    header = {**about, "format": FORMAT, "sentences": scan.sentences, "measures": list(scan.measures)}
+    return prepared_files.pack_file(header, arrays | {"places": np.array(scan.places, np.uint8)})
 
 
 @lru_cache(maxsize=8)
-def _read(name: str) -> HeadScan | None:
-    kept = prepared_files.read(__package__, name)
-    if kept is None:
+def _read_scan(name: str) -> HeadScan | None:
+    stored = prepared_files.read(__package__, name)
+    if stored is None:
         return None
-    about, arrays = kept
-    plain = {name: each.astype(np.int64 if each.dtype == np.int8 else np.float64) for name, each in arrays.items()}
-    measures = {kind: MeasureSummary(*(plain[f"{kind}.{each}"] for each in _FIELDS)) for kind in about.pop("measures")}
+    about, arrays = stored
+    plain = {name: array.astype(np.int64 if array.dtype == np.int8 else np.float64) for name, array in arrays.items()}
+    measures = {
+        kind: MeasureSummary(*(plain[f"{kind}.{statistic}"] for statistic in _FIELDS)) for kind in about.pop("measures")
+    }
     sentences = tuple(about.pop("sentences"))
     return HeadScan(tuple((int(a), int(b)) for a, b in arrays["places"]), measures, sentences, about)
 
@@ -193,33 +200,33 @@ KINDS: dict[str, tuple[Message, Message]] = {
 }
 
 
-def strongest_by_kind(survey: HeadScan, most: int = 5) -> list[tuple[str, int]]:
-    """The heads of every kind as (kind, column), the strongest first, at most `most` of each."""
+def strongest_by_kind(scan: HeadScan, most: int = 5) -> list[tuple[str, int]]:
+    """Named heads as (kind, index), the strongest first, at most `most` of a kind."""
     heads: list[tuple[str, int]] = []
-    for kind in _measured(survey):
-        mean = np.nan_to_num(survey.measures[kind].mean, nan=-1.0)
+    for kind in _measured_patterns(scan):
+        mean = np.nan_to_num(scan.measures[kind].mean, nan=-1.0)
         order = np.argsort(-mean, kind="stable")[:most]
         heads += [(kind, int(column)) for column in order if mean[column] >= NAMED_FROM]
     return heads
 
 
-def count_of(survey: HeadScan, kind: str) -> int:
-    """How many heads have this name."""
-    return int((np.nan_to_num(survey.measures[kind].mean) >= NAMED_FROM).sum())
+def count_heads(scan: HeadScan, kind: str) -> int:
+    """Number of heads of a kind."""
+    return int((np.nan_to_num(scan.measures[kind].mean) >= NAMED_FROM).sum())
 
 
-def kinds_of_head(survey: HeadScan, column: int) -> dict[str, float]:
-    """The kinds that one head is of, each with its mean, the strongest first; none where no pattern has half of it."""
-    means = {kind: float(survey.measures[kind].mean[column]) for kind in _measured(survey)}
+def kinds_of_head(scan: HeadScan, column: int) -> dict[str, float]:
+    """Kinds of one head with their means, the strongest first; empty if no mean reaches NAMED_FROM."""
+    means = {kind: float(scan.measures[kind].mean[column]) for kind in _measured_patterns(scan)}
     return {kind: means[kind] for kind in sorted(means, key=lambda kind: -means[kind]) if means[kind] >= NAMED_FROM}
 
 
-def _measured(survey: HeadScan) -> list[str]:
-    return [kind for kind in PATTERNS if kind in survey.measures]
+def _measured_patterns(scan: HeadScan) -> list[str]:
+    return [kind for kind in PATTERNS if kind in scan.measures]
 
 
 def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
-    """Spearman's: the correlation of the ranks of two measures over the heads that have both; NaN below three heads."""
+    """Spearman correlation of two measures over the heads that have both; NaN below three heads."""
     import pandas as pd  # here because nothing else of a survey needs it
 
     return float(pd.DataFrame({"a": a, "b": b}).corr("spearman", min_periods=3).loc["a", "b"])
@@ -247,11 +254,11 @@ for head in table.top(5, {measure!r}):
 
 
 def program(model: str, config: Config, measure: str, costs: int) -> str:
-    """Find the heads again that show `measure`, a pattern or a cost, most."""
+    """Program that finds the heads with the largest `measure`, a pattern or a cost."""
     return (_START + (_COST if measure in COSTS else _PATTERN)).format(
         model=model,
         text=config.text,
-        own=f", own={config.own!r}" if config.text == "own" else "",
+        own=f", own_text={config.own_text!r}" if config.text == "own" else "",
         count=config.count,
         length=config.length,
         seed=f", seed={config.seed}" if config.text == "repeated" else "",

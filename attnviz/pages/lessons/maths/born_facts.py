@@ -54,10 +54,13 @@ def cliff(_subject: Subject) -> Facts:
 def order(_subject: Subject) -> Facts:
     """When a head of each kind has half of its weight on its pattern, and which heads these are at the end."""
     run = life.read(life.LIFE)
-    before, after = run.found(run.previous) or 0, run.found(run.induction) or 0
+    before, after = run.find_pattern_step(run.previous) or 0, run.find_pattern_step(run.induction) or 0
     names = {
         name: f"{layer}.{head}"
-        for name, (layer, head) in (("one", run.best(run.previous)), ("two", run.best(run.induction)))
+        for name, (layer, head) in (
+            ("one", run.strongest_head(run.previous)),
+            ("two", run.strongest_head(run.induction)),
+        )
     }
     return Facts(
         {"before": before, "after": after, **names},
@@ -68,7 +71,7 @@ def order(_subject: Subject) -> Facts:
 def silenced(_subject: Subject) -> Facts:
     """What is left at the end without the first layer's head."""
     run = life.read(life.LIFE)
-    head = run.best(run.previous)
+    head = run.strongest_head(run.previous)
     share = float(life.measure_without_heads(life.LIFE, (head,))[-1, 1])
     shares = {"all": 1.0, "half": 0.5, "few": 0.0}
     return Facts(

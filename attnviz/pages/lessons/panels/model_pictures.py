@@ -322,19 +322,19 @@ def draw_birth(subject: Subject, settings: PictureSettings, key: str) -> None:
     the question is answered; then the picture starts anew.
     """
     run = life.read(life.LIFE)
-    heads = run.config.places
+    heads = run.config.all_heads
     bits, at, of = link_state.value(choices.CELL)
     off = tuple(head for i, head in enumerate(heads) if bits >> i & 1)
     if at < 0 or of != len(settings):  # nothing was moved yet, or it was before the question was answered
-        at = run.nearest(int(settings.get("step", "0")))
+        at = run.nearest_checkpoint(int(settings.get("step", "0")))
         off = tuple(head for head in heads if birth_film.name_of(head) == settings.get("off"))
 
-    def store(position: int, silenced: life.Silenced) -> None:
+    def store(position: int, silenced: life.AblatedHeads) -> None:
         link_state.set_and_push(
             choices.CELL, (sum(1 << heads.index(head) for head in silenced), position, len(settings))
         )
 
-    birth_film.draw(
+    birth_film.draw_run(
         key, life.LIFE, born_facts.repeat_sentence(subject), min(at, len(run.kept) - 1), off, "whole" in settings, store
     )
 
@@ -343,5 +343,5 @@ def draw_runs(_subject: Subject, settings: PictureSettings, key: str) -> None:
     """Draw the usual training run, other seeds, and a run with one change."""
     changed = settings.get("changed", "seeds")
     _draw_captioned(
-        born_figures.draw_runs(birth_film.chosen_curves(changed), HEIGHT), key, birth_film.said_of_others(changed)
+        born_figures.draw_runs(birth_film.chosen_curves(changed), HEIGHT), key, birth_film.summarise_runs(changed)
     )

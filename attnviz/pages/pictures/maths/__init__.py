@@ -1,1 +1,1 @@
-"""What the page pictures computes: Config -> run(config) -> Result."""
+"""What the page Pictures computes."""

@@ -1,6 +1,6 @@
-"""What a pass over a picture leaves behind: layers by what looks, the answer, and what a visitor may change.
+"""Records of a forward pass over a picture: stacks of layers, the answer, and a visitor's changes.
 
-Of a model that looks inside windows (Swin) the layers lie in stages, each with patches twice as wide as those before.
+A model with windowed attention (Swin) has stages; patches are twice as wide in each next stage.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ from attnviz.models.pictures import (
 PictureStack = Literal["picture", "words", "stage2", "stage3", "stage4"]
 STAGES: tuple[PictureStack, ...] = ("picture", "stage2", "stage3", "stage4")
 MOST_PATCHES = 1024  #: a stage of more patches is left out: each of its heads has a number for every pair of them
-_FIXED = N_(
+_FIXED_ATTENTION = N_(
     "{name} computes attention in code of its own: its weights can be looked at, and nothing in it can be hidden, "
     "silenced or given another scale."
 )
@@ -38,9 +38,9 @@ _FIXED = N_(
 
 @dataclass(frozen=True)
 class HeadChange:
-    """What a visitor changes: patches that nobody may look at, heads that hand on nothing, the scale of one head.
+    """A visitor's changes: hidden patches, silenced (ablated) heads, and the scale of one head.
 
-    Heads are named by stack, layer and head. `factor` multiplies the scale of `head`.
+    Heads are (stack, layer, head). `factor` multiplies the scale of `head`. False if nothing is changed.
     """
 
     hidden: tuple[int, ...] = ()  #: patches, row by row from 0
@@ -54,46 +54,48 @@ class HeadChange:
 
 @dataclass(frozen=True, eq=False)
 class PictureAnswer:
-    """What a model says of a picture: words, each with its probability; none of a model that says nothing."""
+    """Answer of a model: tokens with their probabilities; empty for a model without an output head."""
 
-    words: tuple[str, ...] = ()  #: one for a model that names a picture, several for one that writes
+    tokens: tuple[str, ...] = ()  #: one label of a classifier, or the tokens of a generated text
     shares: tuple[float, ...] = ()  #: the probability of each
-    others: tuple[tuple[str, float], ...] = ()  #: of a model that names: the likeliest names, the first included
+    others: tuple[
+        tuple[str, float], ...
+    ] = ()  #: likeliest labels of a classifier with probabilities, the first included
 
     @property
-    def said(self) -> str:
-        return " ".join(self.words)
+    def text(self) -> str:
+        return " ".join(self.tokens)
 
     @property
     def share(self) -> float:
-        """The probability of all the words together."""
+        """Probability of the whole answer; 0 without one."""
         return float(np.prod(self.shares)) if self.shares else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class PatchStack:
-    """Layers whose keys are the same patches."""
+    """Layers whose keys are the same grid of patches."""
 
     id: PictureStack
     layers: tuple[RecordedLayer, ...]
     grid: PatchGrid
-    words: tuple[str, ...] = ()  #: in place of patches, what looks: the word that each query wrote
-    windows: tuple[tuple[int, int], ...] = ()  #: of each layer that looks inside windows: their side and their shift
+    query_tokens: tuple[str, ...] = ()  #: tokens of the queries, if these are not patches
+    windows: tuple[tuple[int, int], ...] = ()  #: (side, shift) of the windows of each layer; empty without windows
 
     @property
-    def usual(self) -> int:
-        """The row on show while none is chosen: the class token's, the first word's, or that of the middle patch."""
-        if self.words or self.grid.first:
+    def default_query(self) -> int:
+        """Index of the row shown by default: the class token, the first word, or the middle patch."""
+        if self.query_tokens or self.grid.first:
             return 0
         return (self.grid.rows // 2) * self.grid.columns + self.grid.columns // 2
 
-    def has(self, layer: int, head: int) -> bool:
+    def has_head(self, layer: int, head: int) -> bool:
         return 0 <= layer < len(self.layers) and 0 <= head < self.layers[layer].n_heads
 
 
 @dataclass(frozen=True, eq=False)
 class TextEncoder:
-    """Descriptions that a picture is compared with, their tokens, and the layers that read them all at once."""
+    """Descriptions to compare a picture with, their tokens, and the layers of the text encoder."""
 
     names: tuple[str, ...]
     tokens: tuple[tuple[str, ...], ...]
@@ -102,7 +104,7 @@ class TextEncoder:
 
 @dataclass(frozen=True, eq=False)
 class PictureRun:
-    """A picture as a model was given it, its answer, and its layers. Holds no model."""
+    """A forward pass: the picture as prepared, the answer, and the layers. It holds no model."""
 
     model: str
     name: str
@@ -120,18 +122,18 @@ class PictureRun:
 
     @property
     def notices(self) -> tuple[Message, ...]:
-        """What was done to the picture before the model was given it, and what of the model is not to be had."""
-        fixed = () if self.can_change else (Message(_FIXED, {"name": self.name}),)
+        """Notices about the preparation of the picture, and about what the model cannot show."""
+        fixed = () if self.can_change else (Message(_FIXED_ATTENTION, {"name": self.name}),)
         return self.prepared.notices + self.left_out + fixed
 
     @property
     def can_change(self) -> bool:
-        """Whether patches can be hidden and heads silenced: not in a model that gives its weights only (Swin v2)."""
+        """Whether patches can be hidden and heads silenced; not if weights alone are recorded (Swin v2)."""
         return any(layer.exact for layer in self.trace.layers)
 
     def stack(self, name: str) -> PatchStack:
-        """The stack of that id, else the first."""
-        return next((each for each in self.stacks if each.id == name), self.stacks[0])
+        """The stack with an id, or else the first."""
+        return next((stack for stack in self.stacks if stack.id == name), self.stacks[0])
 
     @property
     def nbytes(self) -> int:
@@ -150,30 +152,34 @@ Masks = Mapping[LayerKey, Tensor]  #: what may be seen in a layer once patches a
 
 
 def window_edits(run: PictureRun, change: HeadChange, masks: Masks) -> list[Edit]:
-    """The masks of all layers, heads that hand on nothing, and the scale of one under the mask of its layer."""
+    """Edits for `intervene`: masks of all layers, ablated heads, and the scale of one head."""
     edits = [
         Edit(layer.index, kind=layer.kind, tower=layer.tower or None, mask=masks[layer.place])
         for layer in run.trace.layers
         if layer.place in masks
     ]
     for name, layer, head in change.silenced:
-        place = run.stack(name).layers[layer]
-        edits.append(Edit(layers=place.index, heads=head, kind=place.kind, tower=place.tower or None, silence=True))
+        recorded = run.stack(name).layers[layer]
+        edits.append(
+            Edit(layers=recorded.index, heads=head, kind=recorded.kind, tower=recorded.tower or None, silence=True)
+        )
     if change.factor != 1.0:
         name, layer, head = change.head
-        place = run.stack(name).layers[layer]
-        mask: MaskChoice = masks.get(place.place, "model")
+        recorded = run.stack(name).layers[layer]
+        mask: MaskChoice = masks.get(recorded.place, "model")
         edits.append(
-            Edit(place.index, head, kind=place.kind, tower=place.tower or None, mask=mask, factor=change.factor)
+            Edit(
+                recorded.index, head, kind=recorded.kind, tower=recorded.tower or None, mask=mask, factor=change.factor
+            )
         )
     return edits
 
 
 def layer_windows(loaded: LoadedModel, trace: Trace, prepared: PreparedPicture) -> dict[RecordedLayer, Windows]:
-    """The windows of each layer that has some; empty for a model that has none."""
+    """Windows by layer; empty for a model without windows. Problem if they cannot be read."""
     height, width = prepared.size
-    found = ((layer, find_windows(loaded.model, layer, height, width)) for layer in trace.layers)
-    known = {layer: windows for layer, windows in found if windows is not None}
+    pairs = ((layer, find_windows(loaded.model, layer, height, width)) for layer in trace.layers)
+    known = {layer: windows for layer, windows in pairs if windows is not None}
     if not known and uses_windows(loaded.model):
         raise Problem(
             "{name} looks inside windows in code of its own, from which its weights cannot be read. Swin and Swin v2 "
@@ -186,7 +192,7 @@ def layer_windows(loaded: LoadedModel, trace: Trace, prepared: PreparedPicture) 
 def stage_stacks(
     windows_by_layer: dict[RecordedLayer, Windows], prepared: PreparedPicture
 ) -> tuple[tuple[PatchStack, ...], tuple[Message, ...]]:
-    """A stack of layers for each stage, the finest first; a sentence for each that has too many patches to show."""
+    """A stack for each stage, the finest first, and a notice for each stage with too many patches."""
     stacks, left_out = [], []
     height, width = prepared.size
     for stage in sorted({windows.stage for windows in windows_by_layer.values()}):
@@ -208,14 +214,14 @@ def stage_stacks(
             )
             continue
         grid = PatchGrid(first.rows, first.columns, (), (height / first.rows, width / first.columns))
-        whole = tuple(join_windows(layer, windows) for layer, windows in layers.items())
+        joined_layers = tuple(join_windows(layer, windows) for layer, windows in layers.items())
         cuts = tuple((windows.side, windows.shift) for windows in layers.values())
-        stacks.append(PatchStack(STAGES[min(stage, len(STAGES) - 1)], whole, grid, windows=cuts))
+        stacks.append(PatchStack(STAGES[min(stage, len(STAGES) - 1)], joined_layers, grid, windows=cuts))
     return tuple(stacks), tuple(left_out)
 
 
 def hidden_in_coarser(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[int, ...]:
-    """The patches of a grid that are hidden wholly when these patches of a finer one are."""
+    """Patches of `grid` that are covered entirely by hidden patches of a finer grid."""
     if (fine.rows, fine.columns) == (grid.rows, grid.columns):
         return hidden
     covered = set(hidden)
@@ -223,7 +229,7 @@ def hidden_in_coarser(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid)
 
 
 def patches_in_finer(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[int, ...]:
-    """The patches of the finer grid whose middles lie in these patches of a grid."""
+    """Patches of the finer grid with centres inside these patches of `grid`."""
     row, column = np.divmod(np.arange(fine.patches), fine.columns)
     down = ((row + 0.5) * grid.rows / fine.rows).astype(int)
     across = ((column + 0.5) * grid.columns / fine.columns).astype(int)
@@ -231,7 +237,7 @@ def patches_in_finer(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) 
 
 
 def masks_without(run: PictureRun, hidden: tuple[int, ...]) -> dict[LayerKey, Tensor]:
-    """Masks that hide patches of the run's first stack in the windows of every layer, also of stages not on show."""
+    """Masks by layer that hide patches of the first stack in all windows, also in stages left out."""
     base, masks = run.stacks[0].grid, {}
     for layer, windows in run.windows.items():
         grid = PatchGrid(windows.rows, windows.columns)

@@ -1,7 +1,7 @@
-"""One pass of a model over a picture: which token is which patch, what the model answers, and its attention.
+"""Forward passes over a picture: its attention, the answer, and a smallest set of patches for that answer.
 
-Many passes find a smallest set of patches that keeps the answer: none of them can be taken away alone. It is one such
-set and not the only one: which patches are left depends on the order in which others were taken away.
+No single patch of the smallest set can be hidden without another answer. There are other such sets: the result depends
+on the order in which patches are removed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -39,19 +39,19 @@ from attnviz.pages.pictures.maths.prompted_run import (
 MOST_WORDS = 12
 
 
-def run_picture(loaded: LoadedModel, pixels: np.ndarray, words: str = "") -> PictureRun:
-    """One pass over counts (height, width) or colours (height, width, 3); a Problem from a model of text.
+def run_picture(loaded: LoadedModel, pixels: np.ndarray, text: str = "") -> PictureRun:
+    """Run a model over grey values (height, width) or RGB (height, width, 3). Problem if it takes text only.
 
-    `words` are what a model of pictures and words is asked, or descriptions to compare the picture with.
+    `text` is the question, or the descriptions to compare the picture with, for models that take text.
     """
     if takes_text(loaded.model):
-        return run_prompted(loaded, pixels, words)
+        return run_prompted(loaded, pixels, text)
     if has_two_encoders(loaded.model):
-        return run_compared(loaded, pixels, words)
+        return run_compared(loaded, pixels, text)
     if loaded.model.main_input_name != "pixel_values":
         raise Problem("{name} takes text and no pictures", name=loaded.name)
     prepared = prepare(loaded, pixels)
-    inputs: dict[str, Any] = {name: each.to(loaded.model.device) for name, each in prepared.inputs.items()}
+    inputs: dict[str, Any] = {name: tensor.to(loaded.model.device) for name, tensor in prepared.inputs.items()}
     written = None
     if loaded.model.config.is_encoder_decoder:
         written = write(loaded.model, inputs)
@@ -79,9 +79,9 @@ def run_picture(loaded: LoadedModel, pixels: np.ndarray, words: str = "") -> Pic
 
 
 def rerun(loaded: LoadedModel, run: PictureRun, change: HeadChange) -> tuple[PictureAnswer, Trace]:
-    """The answer when patches are hidden in every layer, heads are silenced or a scale is changed, and that pass.
+    """Run the model again under a change: its answer and its trace.
 
-    A model that writes is asked anew word by word: what it wrote before is not put into its mouth.
+    A generating model writes its answer anew, token by token.
     """
     if run.prompt is not None:
         return rerun_prompted(loaded, run, change)
@@ -92,7 +92,7 @@ def rerun(loaded: LoadedModel, run: PictureRun, change: HeadChange) -> tuple[Pic
     if run.texts is not None:
         trace, fits = compare_descriptions(model, run.inputs, edits)
         return best_description(model, run.texts.names, fits), trace
-    inputs = {name: each for name, each in run.inputs.items() if name != "decoder_input_ids"}
+    inputs = {name: tensor for name, tensor in run.inputs.items() if name != "decoder_input_ids"}
     if run.written is None:
         trace = intervene(model, edits, logits="all", **inputs)
         return make_answer(model, trace, None), trace
@@ -102,7 +102,7 @@ def rerun(loaded: LoadedModel, run: PictureRun, change: HeadChange) -> tuple[Pic
 
 
 def make_edits(run: PictureRun, change: HeadChange) -> list[Edit]:
-    """The change as `intervene` takes it."""
+    """Edits for `intervene` that make a change."""
     masks = masks_without(run, change.hidden) if change.hidden else {}
     if change.hidden and not run.windows:
         for stack in run.stacks:
@@ -114,28 +114,36 @@ def make_edits(run: PictureRun, change: HeadChange) -> list[Edit]:
     return window_edits(run, change, masks)
 
 
-def make_stacks(model: Any, trace: Trace, prepared: PreparedPicture, words: tuple[str, ...]) -> tuple[PatchStack, ...]:
-    """Layers of patches that look at all patches, and layers of words that do."""
+def make_stacks(
+    model: Any, trace: Trace, prepared: PreparedPicture, query_tokens: tuple[str, ...]
+) -> tuple[PatchStack, ...]:
+    """Stacks of self-attention over patches and of cross-attention from words; empty without an encoder."""
     patches = [layer for layer in trace.layers if layer.kind == "self" and layer.stack == "encoder"]
     if not patches:
         return ()
     tokens = patches[0].shape[3]
-    whole = tuple(layer for layer in patches if layer.shape[2] == layer.shape[3] == tokens and layer.shape[0] == 1)
+    patch_layers = tuple(
+        layer for layer in patches if layer.shape[2] == layer.shape[3] == tokens and layer.shape[0] == 1
+    )
     grid = find_grid(model, *prepared.size, tokens)
-    stacks = [PatchStack("picture", whole, grid)] if whole else []
-    across = tuple(layer for layer in trace.layers if layer.kind == "cross" and layer.shape[3] == tokens)
-    if across:
-        stacks.append(PatchStack("words", across, grid, words))
+    stacks = [PatchStack("picture", patch_layers, grid)] if patch_layers else []
+    cross_layers = tuple(layer for layer in trace.layers if layer.kind == "cross" and layer.shape[3] == tokens)
+    if cross_layers:
+        stacks.append(PatchStack("words", cross_layers, grid, query_tokens))
     return tuple(stacks)
 
 
 def write(model: Any, inputs: dict[str, Any], edits: Sequence[Edit] = ()) -> Tensor:
-    """What the decoder writes, always the likeliest word, from its start to its end, (1, T)."""
+    """Token ids (1, T) of greedy decoding, with start and end tokens."""
     start, end = model.config.decoder_start_token_id, model.config.eos_token_id
     written = torch.tensor([[start]], device=inputs["pixel_values"].device)
     for _ in range(MOST_WORDS):
-        given = inputs | {"decoder_input_ids": written}
-        trace = intervene(model, edits, logits="all", **given) if edits else capture(model, logits="all", **given)
+        model_inputs = inputs | {"decoder_input_ids": written}
+        trace = (
+            intervene(model, edits, logits="all", **model_inputs)
+            if edits
+            else capture(model, logits="all", **model_inputs)
+        )
         assert trace.logits is not None
         word = trace.logits[:, -1].argmax(-1, keepdim=True)
         written = torch.cat([written, word], 1)
@@ -145,15 +153,15 @@ def write(model: Any, inputs: dict[str, Any], edits: Sequence[Edit] = ()) -> Ten
 
 
 def decode_words(model: Any, written: Tensor | None) -> tuple[str, ...]:
-    """The words of token ids, without the start."""
+    """Labels of token ids (1, T), without the start token. None: no labels."""
     if written is None:
         return ()
     names = model.config.id2label
-    return tuple(str(names.get(int(each), int(each))) for each in written[0, 1:])
+    return tuple(str(names.get(int(token_id), int(token_id))) for token_id in written[0, 1:])
 
 
 def make_answer(model: Any, trace: Trace, written: Tensor | None) -> PictureAnswer:
-    """What the model says: the words it writes, the likeliest names, or a vector where it says nothing."""
+    """Answer from the logits: written tokens or the likeliest labels; empty without logits."""
     logits = trace.logits
     if logits is None or (written is None and logits.dim() != 2):
         return PictureAnswer()
@@ -171,18 +179,18 @@ def make_answer(model: Any, trace: Trace, written: Tensor | None) -> PictureAnsw
 
 @dataclass(frozen=True)
 class SmallestSet:
-    """The patches that are still looked at, how many there were, and how often the model ran."""
+    """Patches that remain visible, the number of all patches, and the number of forward passes."""
 
-    kept: tuple[int, ...]
-    of: int
+    patches: tuple[int, ...]
+    n_patches: int
     passes: int
-    said: str
+    answer: str
     share: float  #: the probability of the answer with these patches alone
 
     @property
     def hidden(self) -> tuple[int, ...]:
-        """The patches that were taken away."""
-        return tuple(patch for patch in range(self.of) if patch not in set(self.kept))
+        """Patches that were removed."""
+        return tuple(patch for patch in range(self.n_patches) if patch not in set(self.patches))
 
     @property
     def message(self) -> Message:
@@ -191,9 +199,9 @@ class SmallestSet:
             "{count} of {of} patches are enough for *{said}* ({share} sure): hide any one of them and it says "
             "something else. Found in {passes} passes; other sets may do as well.",
             {
-                "count": len(self.kept),
-                "of": self.of,
-                "said": self.said,
+                "count": len(self.patches),
+                "of": self.n_patches,
+                "said": self.answer,
                 "share": f"{Rounded(self.share):.0%}",
                 "passes": self.passes,
             },
@@ -203,34 +211,34 @@ class SmallestSet:
 def find_smallest_set(
     loaded: LoadedModel, run: PictureRun, order: Sequence[int] | None = None
 ) -> Iterator[SmallestSet]:
-    """Partial results, the last one complete: greedily, in blocks first, then patch by patch until none can go.
+    """Yield partial results, the last one complete: remove blocks of patches, then single ones, greedily.
 
-    `order` says which patches to try first, the least telling ones; without it, as they lie.
+    `order` lists patches in the order of removal; None: by index.
     """
-    of = run.stacks[0].grid.patches
-    answers: dict[frozenset[int], PictureAnswer] = {frozenset(range(of)): run.answer}
+    n_patches = run.stacks[0].grid.patches
+    answers: dict[frozenset[int], PictureAnswer] = {frozenset(range(n_patches)): run.answer}
 
-    def keeps(kept: Sequence[int]) -> bool:
-        name = frozenset(kept)
+    def keeps_answer(patches: Sequence[int]) -> bool:
+        name = frozenset(patches)
         if name not in answers:
-            hidden = HeadChange(tuple(patch for patch in range(of) if patch not in name))
+            hidden = HeadChange(tuple(patch for patch in range(n_patches) if patch not in name))
             answers[name] = rerun(loaded, run, hidden)[0]
-        return answers[name].said == run.answer.said
+        return answers[name].text == run.answer.text
 
-    def so_far(kept: tuple[int, ...]) -> SmallestSet:
-        return SmallestSet(kept, of, len(answers) - 1, run.answer.said, answers[frozenset(kept)].share)
+    def partial_result(patches: tuple[int, ...]) -> SmallestSet:
+        return SmallestSet(patches, n_patches, len(answers) - 1, run.answer.text, answers[frozenset(patches)].share)
 
-    kept: tuple[int, ...] = tuple(range(of))
-    for kept in shrink_set(tuple(order or range(of)), keeps):
-        yield so_far(kept)
-    yield so_far(kept)
+    patches: tuple[int, ...] = tuple(range(n_patches))
+    for patches in shrink_set(tuple(order or range(n_patches)), keeps_answer):
+        yield partial_result(patches)
+    yield partial_result(patches)
 
 
 def shrink_set(order: Sequence[int], keeps: Callable[[Sequence[int]], bool]) -> Iterator[tuple[int, ...]]:
-    """Ever smaller sets, each of which `keeps` what is wanted; from the last no single one can be taken away.
+    """Yield ever smaller sets that satisfy `keeps`; from the last, no single element can be removed.
 
-    Blocks of half of what is left are tried first, then of a quarter, and so on; single ones are tried again and again
-    until a whole round takes none.
+    Blocks of half of the elements are tried first, then of a quarter, and so on. Single elements are tried until a
+    whole round removes none.
     """
     left = list(order)
     block = max(1, len(left) // 2)

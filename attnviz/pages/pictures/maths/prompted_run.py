@@ -1,4 +1,4 @@
-"""A picture among words: which words look at which patches, in models that are given both and write an answer."""
+"""Runs of models that take a picture and text: generated answers, or scores of descriptions."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -35,54 +35,54 @@ from attnviz.pages.pictures.maths.picture_record import (
     window_edits,
 )
 
-MOST_WRITTEN = 8  #: tokens of an answer: each costs a pass
+MOST_NEW_TOKENS = 8  #: tokens of an answer: each takes a forward pass
 EditsFor = Callable[[int], Sequence[Edit]]  #: the edits of a pass over so many tokens
 
 
-def run_prompted(loaded: LoadedModel, pixels: np.ndarray, words: str) -> PictureRun:
-    """The picture and a visitor's words through the model, and what it writes, with the pass over all of it."""
+def run_prompted(loaded: LoadedModel, pixels: np.ndarray, question: str) -> PictureRun:
+    """Run a model over a picture and a question: its answer, and the trace of the whole sequence."""
     prepared = prepare(loaded, pixels)
-    given = prepare_prompt(loaded, prepared, words)
-    inputs = {name: each.to(loaded.model.device) for name, each in given.inputs.items()}
-    whole, shares = write_answer(loaded, inputs, lambda _length: ())
-    trace = capture(loaded.model, logits="last", **whole)
-    written = whole["input_ids"][:, inputs["input_ids"].shape[1] :]
+    prompted = prepare_prompt(loaded, prepared, question)
+    inputs = {name: tensor.to(loaded.model.device) for name, tensor in prompted.inputs.items()}
+    full_inputs, shares = write_answer(loaded, inputs, lambda _length: ())
+    trace = capture(loaded.model, logits="last", **full_inputs)
+    written = full_inputs["input_ids"][:, inputs["input_ids"].shape[1] :]
     return PictureRun(
         loaded.entry.id,
         loaded.name,
         prepared,
         trace,
-        prompt_stacks(loaded, trace, prepared, given, whole["input_ids"][0].cpu()),
+        prompt_stacks(loaded, trace, prepared, prompted, full_inputs["input_ids"][0].cpu()),
         PictureAnswer(token_names(loaded, written[0]), shares),
         loaded.weights_are,
         written,
         inputs,
-        prompt=given,
+        prompt=prompted,
     )
 
 
 def rerun_prompted(loaded: LoadedModel, run: PictureRun, change: HeadChange) -> tuple[PictureAnswer, Trace]:
-    """What the model writes when patches are hidden in the tower and from the words, heads silenced or scaled."""
+    """Run it again under a change: patches are hidden from the vision layers and from words."""
     if not change:
         return run.answer, run.trace
 
     def edits(length: int) -> list[Edit]:
         return prompt_edits(loaded.model, run, change, length)
 
-    whole, shares = write_answer(loaded, run.inputs, edits)
-    trace = intervene(loaded.model, edits(whole["input_ids"].shape[1]), logits="last", **whole)
-    written = whole["input_ids"][0, run.inputs["input_ids"].shape[1] :]
+    full_inputs, shares = write_answer(loaded, run.inputs, edits)
+    trace = intervene(loaded.model, edits(full_inputs["input_ids"].shape[1]), logits="last", **full_inputs)
+    written = full_inputs["input_ids"][0, run.inputs["input_ids"].shape[1] :]
     return PictureAnswer(token_names(loaded, written), shares), trace
 
 
 def write_answer(
     loaded: LoadedModel, inputs: dict[str, Any], edits_for: EditsFor
 ) -> tuple[dict[str, Any], tuple[float, ...]]:
-    """The inputs with what the model writes after them, always the likeliest token, and how likely each was."""
-    ends = getattr(getattr(loaded.model, "generation_config", None), "eos_token_id", None)  # one, several or none
+    """Decode greedily: the inputs with the written tokens appended, and the probability of each."""
+    eos_ids = getattr(getattr(loaded.model, "generation_config", None), "eos_token_id", None)  # one, several or none
     shares = []
     patch = image_token(loaded.model.config)
-    for _ in range(MOST_WRITTEN):
+    for _ in range(MOST_NEW_TOKENS):
         edits = edits_for(inputs["input_ids"].shape[1])
         trace = intervene(loaded.model, edits, **inputs) if edits else capture(loaded.model, **inputs)
         assert trace.logits is not None
@@ -91,70 +91,72 @@ def write_answer(
         likely, token = logits.softmax(-1).max(-1, keepdim=True)
         inputs = append_token(inputs, token)
         shares.append(float(likely))
-        if int(token) in ({ends} if isinstance(ends, int) else ends or ()):
+        if int(token) in ({eos_ids} if isinstance(eos_ids, int) else eos_ids or ()):
             break
     return inputs, tuple(shares)
 
 
 def prompt_stacks(
-    loaded: LoadedModel, trace: Trace, prepared: PreparedPicture, given: PromptedPicture, ids: Tensor
+    loaded: LoadedModel, trace: Trace, prepared: PreparedPicture, prompted: PromptedPicture, ids: Tensor
 ) -> tuple[PatchStack, ...]:
-    """Layers in which the words after the picture look at it; then those of the vision tower, where patches are whole.
+    """Stacks of the words after the picture, and of the vision layers unless these merge patches.
 
-    The keys of the first are put in another order: all that is no patch, then the patches row by row.
+    The keys of the words are reordered: other tokens first, then patches row by row.
     """
     others = torch.ones(len(ids), dtype=torch.bool)
-    others[given.places] = False
-    keys = torch.cat([others.nonzero()[:, 0], given.places])
-    rows = torch.arange(given.after, len(ids))
+    others[prompted.places] = False
+    keys = torch.cat([others.nonzero()[:, 0], prompted.places])
+    rows = torch.arange(prompted.after, len(ids))
     device = loaded.model.device
-    looking = tuple(layer.cropped(rows.to(device), keys.to(device)) for layer in _of_words(trace))
+    text_layers = tuple(layer.cropped(rows.to(device), keys.to(device)) for layer in _text_layers(trace))
     grid = PatchGrid(
-        given.grid.rows, given.grid.columns, special_names(token_names(loaded, ids[others])), given.grid.patch
+        prompted.grid.rows, prompted.grid.columns, special_names(token_names(loaded, ids[others])), prompted.grid.patch
     )
-    stacks = [PatchStack("words", looking, grid, token_names(loaded, ids[rows]))]
-    tower = _of_patches(trace)
-    if merge_factor(loaded.model) == 1 and tower:
-        stacks.append(PatchStack("picture", tower, find_grid(loaded.model, *prepared.size, tower[0].shape[3])))
+    stacks = [PatchStack("words", text_layers, grid, token_names(loaded, ids[rows]))]
+    vision_layers = _vision_layers(trace)
+    if merge_factor(loaded.model) == 1 and vision_layers:
+        stacks.append(
+            PatchStack("picture", vision_layers, find_grid(loaded.model, *prepared.size, vision_layers[0].shape[3]))
+        )
     return tuple(stacks)
 
 
-def _of_words(trace: Trace) -> tuple[RecordedLayer, ...]:
-    """The layers of the tower that runs last: PaliGemma's words see each other like an encoder's, so no stack tells."""
+def _text_layers(trace: Trace) -> tuple[RecordedLayer, ...]:
+    """Layers of the last tower, the text model. PaliGemma's has no causal mask, so `stack` does not identify it."""
     return tuple(layer for layer in trace.layers if layer.tower == trace.layers[-1].tower)
 
 
-def _of_patches(trace: Trace) -> tuple[RecordedLayer, ...]:
+def _vision_layers(trace: Trace) -> tuple[RecordedLayer, ...]:
     first = trace.layers[0].tower
     return tuple(layer for layer in trace.layers if layer.tower == first != trace.layers[-1].tower)
 
 
 def prompt_edits(model: Any, run: PictureRun, change: HeadChange, length: int) -> list[Edit]:
-    """The change as `intervene` takes it, for a pass over `length` tokens."""
+    """Edits for `intervene` that make a change in a pass over `length` tokens."""
     assert run.prompt is not None
     masks: dict[LayerKey, Tensor] = {}
     if change.hidden:
-        for layer in _of_words(run.trace):
+        for layer in _text_layers(run.trace):
             seen = extend_pattern(layer.mask[0, 0], length)
             seen[:, run.prompt.places[list(change.hidden)]] = False
             masks[layer.place] = seen
-        for layer in _of_patches(run.trace):
-            masks[layer.place] = _seen_patches(model, layer.shape[3], run.prompt.grid, change.hidden)
+        for layer in _vision_layers(run.trace):
+            masks[layer.place] = _visible_patches(model, layer.shape[3], run.prompt.grid, change.hidden)
     return window_edits(run, change, masks)
 
 
 def extend_pattern(pattern: Tensor, length: int) -> Tensor:
-    """A pattern (T, T) for another number of tokens: its beginning, or with tokens that see all that was before."""
+    """Cut a mask (T, T) to `length` tokens, or extend it with causal rows."""
     have = len(pattern)
     if length <= have:
         return pattern[:length, :length].clone()
-    whole = torch.ones(length, length, dtype=torch.bool, device=pattern.device).tril()
-    whole[:have, :have] = pattern
-    return whole
+    extended = torch.ones(length, length, dtype=torch.bool, device=pattern.device).tril()
+    extended[:have, :have] = pattern
+    return extended
 
 
-def _seen_patches(model: Any, tokens: int, grid: PatchGrid, hidden: Sequence[int]) -> Tensor:
-    """(1, K) for the vision tower: the hidden patches, or all those that were merged into them."""
+def _visible_patches(model: Any, tokens: int, grid: PatchGrid, hidden: Sequence[int]) -> Tensor:
+    """Mask (1, K) of the vision layers: False at hidden patches, or at all patches merged into them."""
     times = merge_factor(model) ** 2
     if times == 1:
         first = tokens - grid.patches
@@ -165,44 +167,46 @@ def _seen_patches(model: Any, tokens: int, grid: PatchGrid, hidden: Sequence[int
     return seen
 
 
-def run_compared(loaded: LoadedModel, pixels: np.ndarray, words: str) -> PictureRun:
-    """The picture and each description, one to a comma, through the towers."""
-    names = tuple(each.strip() for each in words.split(",") if each.strip())
+def run_compared(loaded: LoadedModel, pixels: np.ndarray, descriptions: str) -> PictureRun:
+    """Run both encoders over a picture and descriptions, which are separated by commas."""
+    names = tuple(description.strip() for description in descriptions.split(",") if description.strip())
     prepared = prepare(loaded, pixels)
-    given = encode_descriptions(loaded, names)
-    inputs: dict[str, Any] = {name: each.to(loaded.model.device) for name, each in (prepared.inputs | given).items()}
+    encoded = encode_descriptions(loaded, names)
+    inputs: dict[str, Any] = {
+        name: tensor.to(loaded.model.device) for name, tensor in (prepared.inputs | encoded).items()
+    }
     trace, fits = compare_descriptions(loaded.model, inputs)
-    eyes = tuple(layer for layer in trace.layers if layer.tower.startswith("vision"))
-    reading = tuple(layer for layer in trace.layers if not layer.tower.startswith("vision"))
-    if not eyes:
+    vision_layers = tuple(layer for layer in trace.layers if layer.tower.startswith("vision"))
+    text_layers = tuple(layer for layer in trace.layers if not layer.tower.startswith("vision"))
+    if not vision_layers:
         raise Problem("{name} has no layer whose tokens are patches of the whole picture", name=loaded.name)
     return PictureRun(
         loaded.entry.id,
         loaded.name,
         prepared,
         trace,
-        (PatchStack("picture", eyes, find_grid(loaded.model, *prepared.size, eyes[0].shape[3])),),
+        (PatchStack("picture", vision_layers, find_grid(loaded.model, *prepared.size, vision_layers[0].shape[3])),),
         best_description(loaded.model, names, fits),
         loaded.weights_are,
         inputs=inputs,
-        texts=TextEncoder(names, tuple(token_names(loaded, row) for row in given["input_ids"]), reading),
+        texts=TextEncoder(names, tuple(token_names(loaded, row) for row in encoded["input_ids"]), text_layers),
     )
 
 
 def compare_descriptions(model: Any, inputs: dict[str, Any], edits: Sequence[Edit] = ()) -> tuple[Trace, Tensor]:
-    """A pass through both towers, and how well the picture fits each description, (N,)."""
-    kept: list[Any] = []
-    hook = model.register_forward_hook(lambda _module, _given, output: kept.append(output))
+    """Trace of both encoders, and a logit (N,) for each description."""
+    outputs: list[Any] = []
+    hook = model.register_forward_hook(lambda _module, _inputs, output: outputs.append(output))
     try:
         trace = intervene(model, edits, logits=None, **inputs) if edits else capture(model, logits=None, **inputs)
     finally:
         hook.remove()
-    fits: Tensor = kept[-1].logits_per_image[0].float().cpu()
+    fits: Tensor = outputs[-1].logits_per_image[0].float().cpu()
     return trace, fits
 
 
 def best_description(model: Any, names: tuple[str, ...], fits: Tensor) -> PictureAnswer:
-    """The description that fits best, and the probability of each."""
+    """Answer with the best description, and the probabilities of all."""
     shares = fits.sigmoid() if scores_independently(model) else fits.softmax(-1)
     others = tuple((names[at], float(shares[at])) for at in shares.argsort(descending=True).tolist())
     return PictureAnswer((others[0][0],), (others[0][1],), others)

@@ -1,4 +1,4 @@
-"""The picture with its heads and what is changed in them, and what of it can be saved."""
+"""The view of a picture with its heads and changes, and its exports."""
 
 from functools import partial
 from typing import Any, cast
@@ -41,19 +41,19 @@ def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture) -> None:
     """Draw everything about one picture."""
     run = picture_cache.picture_run(loaded, picture)
     show_notices(run.notices)
-    stack = _stack(run)
+    stack = _choose_stack(run)
     answer, ordered = st.columns([2, 1], vertical_alignment="center")
     with ordered:
-        order = _order(stack)
+        order = _choose_order(stack)
     chosen = chosen_view(run, stack)
     scene = picture_cache.patch_scene(loaded, picture, run, stack, picture_cache.displayed_change(stack, chosen), order)
     chosen = scene.existing_choices(chosen)
     change = chosen_change(run, stack, chosen)
     with answer:
         picture_answer.draw(loaded, picture, run, change)
-    document = packing.fingerprint(*picture.about, run.model, loaded.version, stack.id)
-    patch_view("patches", document, scene, chosen, partial(_keep, run.stacks[0].grid, stack))
-    _under(loaded, picture, run, stack, scene, chosen, change)
+    document = packing.fingerprint(*picture.cache_key, run.model, loaded.version, stack.id)
+    patch_view("patches", document, scene, chosen, partial(_store_choices, run.stacks[0].grid, stack))
+    _draw_export_menus(loaded, picture, run, stack, scene, chosen, change)
     picture_answer.draw_facts(loaded, picture, stack, scene, chosen.layer)
     if run.texts is not None:
         picture_answer.draw_text_tower(run.texts)
@@ -61,11 +61,11 @@ def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture) -> None:
     if about := model_card(loaded.entry.id):
         st.caption(translate_markdown(about))
     if loaded.entry.shipped:
-        _program(run, stack, chosen.pins[-1] if chosen.pins else scene.usual, change)
+        _draw_program(run, stack, chosen.pins[-1] if chosen.pins else scene.usual, change)
 
 
-def _program(run: PictureRun, stack: PatchStack, query: int, change: HeadChange) -> None:
-    """The program of what is on show, with the change that is made, and what it prints of it."""
+def _draw_program(run: PictureRun, stack: PatchStack, query: int, change: HeadChange) -> None:
+    """Draw the program that prints the answer and one row of the selected head."""
     if change:
         about = _(
             "Paste this code into a notebook: it prints the answer with the change and without it, and one row of this "
@@ -80,24 +80,24 @@ def _program(run: PictureRun, stack: PatchStack, query: int, change: HeadChange)
     )
 
 
-def _stack(run: PictureRun) -> PatchStack:
-    """Which layers are on show, where there are several kinds."""
+def _choose_stack(run: PictureRun) -> PatchStack:
+    """Draw the choice of a stack, if there are several."""
     if len(run.stacks) == 1:
         return run.stacks[0]
     names = {"words": _("Words look at patches"), "picture": _("Patches look at patches")}
     if run.windows:
         names = {
-            each.id: _("Stage {number}: {rows} × {columns} patches").format(
-                number=STAGES.index(each.id) + 1, rows=each.grid.rows, columns=each.grid.columns
+            stack.id: _("Stage {number}: {rows} × {columns} patches").format(
+                number=STAGES.index(stack.id) + 1, rows=stack.grid.rows, columns=stack.grid.columns
             )
-            for each in run.stacks
+            for stack in run.stacks
         }
     return run.stack(widgets.select_one(choices.STACK, _("Attention"), names, label_visibility="collapsed"))
 
 
-def _order(stack: PatchStack) -> str:
+def _choose_order(stack: PatchStack) -> str:
     names = {"place": _("Heads by layer")}
-    if not stack.words:
+    if not stack.query_tokens:
         names["distance"] = _("Heads by distance in pixels")
     names["entropy"] = _("Heads by spread (entropy)")
     if stack.grid.has_class:
@@ -108,7 +108,7 @@ def _order(stack: PatchStack) -> str:
 
 
 def chosen_view(run: PictureRun, stack: PatchStack) -> PatchChoices:
-    """What the link and the session hold, for this stack."""
+    """Choices in the link for this stack."""
     silenced = tuple((layer, head) for name, layer, head in link_state.value(choices.SILENCED) if name == stack.id)
     layer = widgets.limit_choice(choices.LAYER, len(stack.layers) - 1)
     return PatchChoices(
@@ -122,9 +122,9 @@ def chosen_view(run: PictureRun, stack: PatchStack) -> PatchChoices:
     )
 
 
-def _keep(fine: PatchGrid, stack: PatchStack, chosen: PatchChoices) -> None:
-    """Put what was chosen in the view into the link. Hidden patches are kept as those of the finest grid."""
-    others = tuple(each for each in link_state.value(choices.SILENCED) if each[0] != stack.id)
+def _store_choices(fine: PatchGrid, stack: PatchStack, chosen: PatchChoices) -> None:
+    """Store the choices of the view in the link. Hidden patches are stored on the finest grid."""
+    other_stacks = tuple(head for head in link_state.value(choices.SILENCED) if head[0] != stack.id)
     hidden = link_state.value(choices.HIDDEN)
     if hidden_in_coarser(hidden, fine, stack.grid) != chosen.hidden:  # else parts of a coarse patch stay as they are
         hidden = patches_in_finer(chosen.hidden, fine, stack.grid)
@@ -134,7 +134,7 @@ def _keep(fine: PatchGrid, stack: PatchStack, chosen: PatchChoices) -> None:
             choices.HEAD: chosen.head,
             choices.PINS: chosen.pins,
             choices.HIDDEN: hidden,
-            choices.SILENCED: others + tuple((stack.id, layer, head) for layer, head in chosen.silenced),
+            choices.SILENCED: other_stacks + tuple((stack.id, layer, head) for layer, head in chosen.silenced),
             choices.FACTOR: chosen.factor,
             choices.SHOWS: chosen.shows,
         }
@@ -142,19 +142,19 @@ def _keep(fine: PatchGrid, stack: PatchStack, chosen: PatchChoices) -> None:
 
 
 def chosen_change(run: PictureRun, stack: PatchStack, chosen: PatchChoices) -> HeadChange:
-    """What is changed in the model: everything hidden, silenced or scaled, on all stacks."""
+    """The change of the model: hidden patches, silenced heads and the scale, on all stacks."""
     silenced: list[tuple[PictureStack, int, int]] = [(stack.id, layer, head) for layer, head in chosen.silenced]
     silenced += [
-        (other.id, layer, head)
-        for other in run.stacks
+        (candidate.id, layer, head)
+        for candidate in run.stacks
         for name, layer, head in link_state.value(choices.SILENCED)
-        if other.id == name != stack.id and other.has(layer, head)
+        if candidate.id == name != stack.id and candidate.has_head(layer, head)
     ]
     hidden = tuple(patch for patch in link_state.value(choices.HIDDEN) if patch < run.stacks[0].grid.patches)
     return HeadChange(hidden, tuple(silenced), chosen.factor, (stack.id, chosen.layer, chosen.head))
 
 
-def _under(
+def _draw_export_menus(
     loaded: LoadedModel,
     picture: picture_cache.ChosenPicture,
     run: PictureRun,
@@ -163,7 +163,7 @@ def _under(
     chosen: PatchChoices,
     change: HeadChange,
 ) -> None:
-    """The export menus below the view."""
+    """Draw the export menus below the view."""
     name = f"attention-{run.model}-layer{chosen.layer}-head{chosen.head}"
     caption = _caption(run, chosen, change)
     with show.caption_line("patches-out"):
@@ -174,13 +174,13 @@ def _under(
             lambda: pair_table(stack, displayed_rows(stack, scene, chosen)),
             caption,
             embeds=True,
-            canvas=show.live_canvas("patches", linked=not picture.own),
+            canvas=show.live_canvas("patches", linked=not picture.is_own),
         )
         show.save_menu(
             lambda: heads_figure(run, stack, scene, chosen),
             f"{name}-all-heads",
             "patches-all",
-            lambda: _measures(loaded, picture, stack, scene),
+            lambda: _measures_table(loaded, picture, stack, scene),
             join_sentences(caption, _("In each small picture the largest weight fills its patch.")),
             _("Save all heads"),
         )
@@ -198,18 +198,18 @@ def _under(
 
 
 def displayed_weights(stack: PatchStack, chosen: PatchChoices) -> np.ndarray:
-    """The heads of the layer on show as they are on show, (H, Q, K): with what is hidden and with the scale of one."""
+    """Displayed weights (H, Q, K) of the selected layer, with hidden patches and the changed scale."""
     return weights_with_change(stack, chosen.layer, picture_cache.displayed_change(stack, chosen)).cpu().numpy()
 
 
 def displayed_rows(stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> np.ndarray:
-    """The rows that lie over the picture, (Q, K): of the head on show, of all layers, or through them."""
+    """Displayed rows (Q, K): of the selected head, the mean of all layers, or their rollout."""
     of_layers = {"layers": scene.layers, "rollout": scene.rollout}.get(chosen.shows)
     return displayed_weights(stack, chosen)[chosen.head] if of_layers is None else of_layers
 
 
 def picture_figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> SceneFigure:
-    """The picture as it is on show: each pinned row, else the usual one; the mean; or rows through the layers."""
+    """Figure of the displayed rows: pinned rows, the default row, or the mean row."""
     first, weights = stack.grid.first, displayed_rows(stack, scene, chosen)
     titles = {
         "layers": _("All heads of all layers, their mean"),
@@ -217,7 +217,7 @@ def picture_figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen
     }
     whose = head_drawing.head_owner(run.name, chosen.layer, chosen.head)
     if chosen.shows == "mean":
-        rows = [(_("mean of all rows"), scene.usual, weights[0 if stack.words else first :].mean(0))]
+        rows = [(_("mean of all rows"), scene.usual, weights[0 if stack.query_tokens else first :].mean(0))]
     else:
         rows = [(query_name(stack, query), query, weights[query]) for query in chosen.pins or (scene.usual,)]
     name, _query, row = rows[0]
@@ -229,12 +229,12 @@ def picture_figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen
 
 
 def heads_figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> SceneFigure:
-    """All heads as they are on show: the usual row, the last pinned one, or the mean of all rows."""
+    """Figure of all heads with the displayed row: the last pinned one, the default, or the mean."""
     query = chosen.pins[-1] if chosen.pins else scene.usual
     change = picture_cache.displayed_change(stack, chosen)
     layers = [weights_with_change(stack, layer, change).cpu().numpy() for layer in range(len(scene.heads))]
     if chosen.shows == "mean":
-        first = 0 if stack.words else stack.grid.first
+        first = 0 if stack.query_tokens else stack.grid.first
         rows = [heads[:, first:].mean(1) for heads in layers]
         title = _("The mean of all rows in each head: {model}").format(model=run.name)
     else:
@@ -245,12 +245,16 @@ def heads_figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: 
 
 
 def query_name(stack: PatchStack, at: int) -> str:
-    """What looks: a word, a patch or a special token."""
-    return _("“{word}”").format(word=stack.words[at]) if stack.words else translate_message(stack.grid.name(at))
+    """Name on screen of a query: a word, a patch or a special token."""
+    return (
+        _("“{word}”").format(word=stack.query_tokens[at])
+        if stack.query_tokens
+        else translate_message(stack.grid.name(at))
+    )
 
 
 def _caption(run: PictureRun, chosen: PatchChoices, change: HeadChange) -> str:
-    """Model, layer, head, what is changed in them, and what the colour means."""
+    """Caption of exports: model, layer, head, the change, and the meaning of the discs."""
     weights = {"trained": _("Trained weights."), "random": _("Random weights, never trained.")}
     return join_sentences(
         _("{model}, layer {layer}, head {head}.").format(model=run.name, layer=chosen.layer, head=chosen.head),
@@ -261,7 +265,7 @@ def _caption(run: PictureRun, chosen: PatchChoices, change: HeadChange) -> str:
 
 
 def pair_table(stack: PatchStack, weights: np.ndarray) -> dict[str, Any]:
-    """One line for each pair of query and key of the head on show."""
+    """Table with one row for each pair of query and key."""
     queries, keys = np.indices(weights.shape)
     return {
         "query": [query_name(stack, at) for at in queries.ravel().tolist()],
@@ -270,10 +274,10 @@ def pair_table(stack: PatchStack, weights: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _measures(
+def _measures_table(
     loaded: LoadedModel, picture: picture_cache.ChosenPicture, stack: PatchStack, scene: PatchScene
 ) -> dict[str, Any]:
-    """One line for each head with its measures."""
+    """Table with one row for each head and its measures."""
     maps = picture_cache.head_maps_of_run(loaded, picture, stack)
     layers, heads = zip(
         *((layer, head) for layer, count in enumerate(scene.heads) for head in range(count)), strict=True

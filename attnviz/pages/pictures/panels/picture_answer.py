@@ -1,4 +1,4 @@
-"""What a model says of a picture, what it says under a change, and which few patches are enough for its answer."""
+"""The answer of a model, its answer under a change, and the search for a smallest set of patches."""
 
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -25,23 +25,25 @@ from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, 
 from attnviz.pages.pictures.maths.picture_run import SmallestSet, find_smallest_set, rerun
 from attnviz.pages.pictures.panels import picture_cache
 
-MOST_NAMED = 6  #: outliers that a sentence names, those that are given most
+MOST_NAMED = 6  #: outliers that a sentence names, those with the most weight
 MOST_TOKENS = 24  #: shown of a description; SigLIP fills each up to 64
 
 
 def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: PictureRun, change: HeadChange) -> None:
-    """What the model says, and beside it what it says under the change."""
-    if not run.answer.words:
+    """Draw the answer of the model, and its answer under the change."""
+    if not run.answer.tokens:
         st.markdown(_("This model gives no names: it turns a picture into vectors. Its heads can be looked at."))
         return
     if loaded.entry.shipped and picture.name.startswith("photo"):  # a notice says that its answer means nothing
         return
-    before, share = _written(run.answer), _share(run.answer)
+    before, share = _answer_text(run.answer), _answer_share(run.answer)
     if not change:
-        others = join_list(f"{escape_markdown(word)} {Rounded(one):.1%}" for word, one in run.answer.others[1:3])
+        others = join_list(
+            f"{escape_markdown(word)} {Rounded(probability):.1%}" for word, probability in run.answer.others[1:3]
+        )
         text = (
             _("The model writes **{said}** and is {share} sure.")
-            if len(run.answer.words) > 1
+            if len(run.answer.tokens) > 1
             else _("The model says **{said}** and is {share} sure. Next: {others}.")
         )
         st.markdown(text.format(said=before, share=share, others=others))
@@ -51,19 +53,19 @@ def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: Picture
     except Problem as problem:  # what cannot be done to a model is no reason to take its heads away
         show_problem(problem)
         return
-    share_after = _share(after)
-    if after.said != run.answer.said:
+    share_after = _answer_share(after)
+    if after.text != run.answer.text:
         text = _("With {what}: **{after}** ({share_after}). Without the change: **{before}** ({share_before}).")
     elif share_after != share:
         text = _("With {what} it is still **{after}** ({share_after}); without the change {share_before}.")
     else:
         text = _("With {what} it is still **{after}** ({share_after}), as without the change, to 0.1%.")
-    said = {"after": _written(after), "share_after": share_after, "before": before, "share_before": share}
-    st.markdown(text.format(what=change_sentence(run, change), **said))
+    values = {"after": _answer_text(after), "share_after": share_after, "before": before, "share_before": share}
+    st.markdown(text.format(what=change_sentence(run, change), **values))
 
 
 def change_sentence(run: PictureRun, change: HeadChange) -> str:
-    """The change in words."""
+    """Phrase that describes a change."""
     parts = []
     if change.hidden:
         parts.append(
@@ -80,40 +82,40 @@ def change_sentence(run: PictureRun, change: HeadChange) -> str:
     return join_list(parts)
 
 
-def _written(answer: PictureAnswer) -> str:
-    words = [word for word in answer.words if not (word.startswith("<") and word.endswith(">"))]
-    return escape_markdown(" ".join(words)) if words else _("nothing")
+def _answer_text(answer: PictureAnswer) -> str:
+    tokens = [word for word in answer.tokens if not (word.startswith("<") and word.endswith(">"))]
+    return escape_markdown(" ".join(tokens)) if tokens else _("nothing")
 
 
-def _share(answer: PictureAnswer) -> str:
+def _answer_share(answer: PictureAnswer) -> str:
     return f"{Rounded(answer.share):.1%}"
 
 
 def draw_facts(
     loaded: LoadedModel, picture: picture_cache.ChosenPicture, stack: PatchStack, scene: PatchScene, layer: int
 ) -> None:
-    """One sentence about all heads, one about tokens that are no patches, one about outliers."""
-    st.markdown(_about_heads(loaded, picture, stack, scene))
+    """Draw sentences about all heads, about special tokens, and about outliers."""
+    st.markdown(_heads_sentence(loaded, picture, stack, scene))
     shares = picture_cache.run_result(
         loaded, picture, ("received", stack.id, layer), partial(attention_received, stack, layer)
     )
     first = stack.grid.first
-    if first and not stack.words:
+    if first and not stack.query_tokens:
         st.caption(
             _("Tokens that are not patches get, in layer {layer} on average: {tokens}.").format(
-                layer=layer, tokens=_given(stack, shares, range(first))
+                layer=layer, tokens=_token_shares_text(stack, shares, range(first))
             )
         )
     if scene.sinks:
-        st.caption(_outliers(stack, shares, scene.sinks, layer))
+        st.caption(_outliers_sentence(stack, shares, scene.sinks, layer))
 
 
-def _about_heads(
+def _heads_sentence(
     loaded: LoadedModel, picture: picture_cache.ChosenPicture, stack: PatchStack, scene: PatchScene
 ) -> str:
     maps = picture_cache.head_maps_of_run(loaded, picture, stack)
     names = [f"{layer}.{head}" for layer, count in enumerate(scene.heads) for head in range(count)]
-    if stack.words:
+    if stack.query_tokens:
         narrow = find_largest(-maps.entropy)
         if not narrow.alone:
             return _("Even the heads that decide most clearly spread over {share:.0%} of what they could.").format(
@@ -131,7 +133,7 @@ def _about_heads(
     )
 
 
-def _outliers(stack: PatchStack, shares: np.ndarray, patches: tuple[int, ...], layer: int) -> str:
+def _outliers_sentence(stack: PatchStack, shares: np.ndarray, patches: tuple[int, ...], layer: int) -> str:
     if len(patches) > MOST_NAMED:
         text = _(
             "Outliers in layer {layer}, with an orange corner: {count} patches, most of all {patches}. Each gets "
@@ -144,11 +146,11 @@ def _outliers(stack: PatchStack, shares: np.ndarray, patches: tuple[int, ...], l
         )
     tokens = [stack.grid.first + patch for patch in patches]
     most = sorted(tokens, key=lambda token: -shares[token])[:MOST_NAMED]
-    return text.format(layer=layer, count=len(patches), patches=_given(stack, shares, most))
+    return text.format(layer=layer, count=len(patches), patches=_token_shares_text(stack, shares, most))
 
 
-def _given(stack: PatchStack, shares: np.ndarray, tokens: Iterable[int]) -> str:
-    """Tokens by name, each with the share that it is given."""
+def _token_shares_text(stack: PatchStack, shares: np.ndarray, tokens: Iterable[int]) -> str:
+    """List tokens by name with the weight that each receives."""
     text = _("{token} ({share})")
     return join_list(
         text.format(token=translate_message(stack.grid.name(at)), share=f"{Rounded(shares[at]):.1%}") for at in tokens
@@ -156,7 +158,7 @@ def _given(stack: PatchStack, shares: np.ndarray, tokens: Iterable[int]) -> str:
 
 
 def draw_text_tower(tower: TextEncoder) -> None:
-    """Draw one head of the tower that reads descriptions to compare a picture with: which word looks at which."""
+    """Draw the weights of one head of the text encoder."""
     st.subheader(_("The tower that reads text"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = {str(at): name for at, name in enumerate(tower.names)}
@@ -165,38 +167,40 @@ def draw_text_tower(tower: TextEncoder) -> None:
         layer = widgets.number_box(choices.TEXT_LAYER, _("Layer"), step=1, high=last, width=120)
         last = tower.layers[layer].n_heads - 1
         head = widgets.number_box(choices.TEXT_HEAD, _("Head"), step=1, high=last, width=120)
-    words = tower.tokens[which][:MOST_TOKENS]
-    count = len(words)
+    tokens = tower.tokens[which][:MOST_TOKENS]
+    count = len(tokens)
     weights = tower.layers[layer].weights(head)[which, 0].float().cpu().numpy()[:count, :count]
     row, column = divmod(int(np.where(np.eye(count) > 0, -1, weights).argmax()), count)
     show.figure(
-        side_by_side([(_("Layer {layer}, head {head}").format(layer=layer, head=head), weights)], words, words),
+        side_by_side([(_("Layer {layer}, head {head}").format(layer=layer, head=head), weights)], tokens, tokens),
         name=f"text-tower-layer{layer}-head{head}",
         key="pic_text_tower",
         table={
-            **cell_columns(words, words),
+            **cell_columns(tokens, tokens),
             "weight": [f"{weight:.6g}" for weight in weights.ravel()],
         },
         sentence=_("Beside itself, {query} looks most at {key} ({share}) of all pairs in this head.").format(
-            query=quote_token(words[row]), key=quote_token(words[column]), share=f"{Rounded(weights[row, column]):.0%}"
+            query=quote_token(tokens[row]),
+            key=quote_token(tokens[column]),
+            share=f"{Rounded(weights[row, column]):.0%}",
         ),
     )
 
 
 def draw_smallest(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: PictureRun) -> None:
-    """The button that looks for few patches which keep the answer, the search as it goes on, and its result."""
-    if not run.answer.words or not run.can_change:
+    """Draw the button that searches for a smallest set of patches, the progress, and the result."""
+    if not run.answer.tokens or not run.can_change:
         return
-    smallest: SmallestSet | None = picture_cache.find(loaded, picture, "smallest")
-    place = st.empty()
-    if smallest is None and place.button(
+    smallest: SmallestSet | None = picture_cache.find_result(loaded, picture, "smallest")
+    slot = st.empty()
+    if smallest is None and slot.button(
         _("Find a smallest set of patches that keeps the answer"), key="smallest", icon=":material/compress:"
     ):
         for smallest in _search(loaded, picture, run):
-            place.caption(_("{count} of {of} patches left").format(count=len(smallest.kept), of=smallest.of))
+            slot.caption(_("{count} of {of} patches left").format(count=len(smallest.patches), of=smallest.n_patches))
         picture_cache.run_result(loaded, picture, "smallest", lambda: smallest)
     if smallest is not None:
-        with place.container(horizontal=True, vertical_alignment="center"):
+        with slot.container(horizontal=True, vertical_alignment="center"):
             st.markdown(translate_markdown(smallest.message), width="stretch")
             st.button(
                 _("Hide all the others"),
@@ -208,19 +212,19 @@ def draw_smallest(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run
 
 
 def _search(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: PictureRun) -> Iterator[SmallestSet]:
-    """Each step waits for a turn of its own, so that a long search lets others in between."""
-    steps = find_smallest_set(loaded, run, _least_telling_first(loaded, picture, run))
+    """Search step by step; each step waits for its turn, so that other visitors are served in between."""
+    steps = find_smallest_set(loaded, run, _order_patches(loaded, picture, run))
     while True:
         with model_cache.wait_for_turn():
-            part = next(steps, None)
-        if part is None:
+            result = next(steps, None)
+        if result is None:
             return
-        yield part
+        yield result
 
 
-def _least_telling_first(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: PictureRun) -> list[int]:
-    """Patches in the order in which they are tried: first what all heads, or their class token, look at least."""
+def _order_patches(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: PictureRun) -> list[int]:
+    """Order of removal: patches with the least weight of all heads, or of the class token, first."""
     stack = run.stack("words")
     maps = picture_cache.head_maps_of_run(loaded, picture, stack)
-    rows = maps.usual if stack.grid.has_class and not stack.words else maps.mean
+    rows = maps.usual if stack.grid.has_class and not stack.query_tokens else maps.mean
     return [int(patch) for patch in np.argsort(rows[:, stack.grid.first :].mean(0), kind="stable")]

@@ -1,4 +1,4 @@
-"""Which picture: held-out digits side by side, a drawing, a shipped photograph, or a visitor's own."""
+"""The choice of a picture: held-out digits, a drawing, a packaged photograph, or a visitor's own."""
 
 import hashlib
 import json
@@ -32,49 +32,49 @@ from attnviz.models.pictures import (
 from attnviz.pages.pictures import choices
 from attnviz.pages.pictures.panels.picture_cache import ChosenPicture
 
-_PHOTO, _OPENED = "_own_picture", "_own_picture_opened"
+_PHOTO, _UPLOAD_ID = "_own_picture", "_own_picture_opened"
 FORMAT = "attnviz picture 1"
 
 
 def draw_form(loaded: LoadedModel) -> ChosenPicture | None:
-    """Draw the controls; the picture with what is asked of it, or None while there is none."""
-    picture = _picture(_digits_of(loaded))
+    """Draw the form; the selected picture with its question, or None while there is none."""
+    picture = _choose_picture(_count_digits(loaded))
     if picture is None:
         return None
     if takes_text(loaded.model):
-        asked = widgets.text_box(choices.ASKED, _("Question"), help=_("The words that look at the picture."))
+        question = widgets.text_box(choices.QUESTION, _("Question"), help=_("The words that look at the picture."))
     elif has_two_encoders(loaded.model):
-        asked = widgets.text_box(
-            choices.COMPARED,
+        question = widgets.text_box(
+            choices.DESCRIPTIONS,
             _("Descriptions to compare it with"),
             help=_("The model says how well each fits the picture. Put a comma between them."),
         )
     else:
         return picture
-    return replace(picture, asked=asked.strip())
+    return replace(picture, question=question.strip())
 
 
-def _picture(digits: int) -> ChosenPicture | None:
-    """The controls for a picture. `digits`: how many the model reads, 0: any."""
+def _choose_picture(digits: int) -> ChosenPicture | None:
+    """Draw the controls for a picture. `digits`: how many the model reads; 0: any picture."""
     sources = {"digits": _("Digits"), "draw": _("Draw"), "photo": _("Photographs"), "own": _("Your own")}
     if digits and link_state.value(choices.SOURCE) != "photo":  # a link may still ask for one
         del sources["photo"]
     source = widgets.select_one(choices.SOURCE, _("Picture"), sources, usual=None if digits else "photo")
     if source == "digits":
-        return _digits(digits or 3)
+        return _draw_digits(digits or 3)
     if source == "draw":
-        return _drawing(digits or 1)
-    return _photo() if source == "photo" else _own()
+        return _draw_pads(digits or 1)
+    return _draw_photos() if source == "photo" else _draw_upload()
 
 
-def _digits_of(loaded: LoadedModel) -> int:
-    """How many handwritten digits a model reads; 0 of a model that was made for photographs."""
+def _count_digits(loaded: LoadedModel) -> int:
+    """Number of handwritten digits that a model reads; 0 for a model of photographs."""
     if not loaded.entry.shipped:
         return 0
     return 3 if loaded.model.config.is_encoder_decoder else 1
 
 
-def _digits(most: int) -> ChosenPicture:
+def _draw_digits(most: int) -> ChosenPicture:
     left, right = st.columns([1, 1])
     with left:
         typed = widgets.text_box(
@@ -85,65 +85,65 @@ def _digits(most: int) -> ChosenPicture:
         )
     with right:
         hand = widgets.number_box(choices.HAND, _("Handwriting"))
-    wanted = typed.strip()[:most]
-    if not wanted.isascii() or not wanted.isdigit():
+    digits = typed.strip()[:most]
+    if not digits.isascii() or not digits.isdigit():
         raise Problem("Type digits from 0 to 9, between 1 and {most} of them", most=most)
     data = held_out_digits()
-    places = [data.like(int(digit), int(hand) + at) for at, digit in enumerate(wanted)]
+    places = [data.like(int(digit), int(hand) + at) for at, digit in enumerate(digits)]
     return ChosenPicture(
-        f"digits {' '.join(map(str, places))}", join_digits([data.pictures[place] for place in places])
+        f"digits {' '.join(map(str, places))}", join_digits([data.pictures[index] for index in places])
     )
 
 
-def _drawing(pads: int) -> ChosenPicture | None:
+def _draw_pads(pads: int) -> ChosenPicture | None:
     drawings = link_state.value(choices.DRAWINGS)
     digit_pad.digit_pad(
         "pad",
         pads,
         drawings,
-        lambda drawn: link_state.set_many({choices.DRAWINGS: drawn, choices.HIDDEN: (), choices.PINS: ()}),
+        lambda bitmaps: link_state.set_many({choices.DRAWINGS: bitmaps, choices.HIDDEN: (), choices.PINS: ()}),
     )
-    inked = [each for each in map(digit_pad.unpack_bitmap, drawings[:pads]) if each is not None and each.any()]
+    inked = [bitmap for bitmap in map(digit_pad.unpack_bitmap, drawings[:pads]) if bitmap is not None and bitmap.any()]
     if not inked:
-        _no_picture(
+        _ask_for_picture(
             _("Draw a digit above: the model reads it when you lift the pen.")
             if pads == 1
             else _("Draw two or three digits above, one in each field: the model reads them when you lift the pen.")
         )
         return None
-    counts = [count_ink(each) for each in inked]
+    counts = [count_ink(bitmap) for bitmap in inked]
     name = hashlib.sha256(np.stack(counts).tobytes()).hexdigest()[:16]
-    return ChosenPicture(f"drawing {name}", join_digits(counts), own=True)
+    return ChosenPicture(f"drawing {name}", join_digits(counts), is_own=True)
 
 
-def _photo() -> ChosenPicture:
+def _draw_photos() -> ChosenPicture:
     chosen = widgets.select_one(
-        choices.PHOTO, _("Photograph"), {each.id: _(each.name) for each in SAMPLES}, label_visibility="collapsed"
+        choices.PHOTO, _("Photograph"), {photo.id: _(photo.name) for photo in SAMPLES}, label_visibility="collapsed"
     )
-    shown = next(each for each in SAMPLES if each.id == chosen)
+    shipped = next(photo for photo in SAMPLES if photo.id == chosen)
     st.caption(
         _("Photograph by {who}, {licence}, made smaller: {source}").format(
-            who=escape_markdown(shown.by), licence=shown.licence, source=shown.source
+            who=escape_markdown(shipped.by), licence=shipped.licence, source=shipped.source
         )
     )
     return ChosenPicture(f"photo {chosen}", sample(chosen).pixels)
 
 
-def _own() -> ChosenPicture | None:
+def _draw_upload() -> ChosenPicture | None:
     file = st.file_uploader(
         _("PNG, JPEG or WebP, at most 5 MB and 4,096 pixels a side; or a view that you saved here with its picture"),
         type=["png", "jpg", "jpeg", "webp", "json"],
         key="pic-upload",
     )
-    if file is not None and st.session_state.get(_OPENED) != upload_id(file):
+    if file is not None and st.session_state.get(_UPLOAD_ID) != upload_id(file):
         try:
-            _take(file.getvalue(), file.name)
-            st.session_state[_OPENED] = upload_id(file)
+            _open_file(file.getvalue(), file.name)
+            st.session_state[_UPLOAD_ID] = upload_id(file)
         except Problem as problem:  # the picture that was there before stays
             show_problem(problem)
     uploaded = st.session_state.get(_PHOTO)
     if uploaded is None:
-        _no_picture(
+        _ask_for_picture(
             _("Your picture stays in this session's memory and disappears with it. It is not stored and is in no link.")
         )
         return None
@@ -151,20 +151,20 @@ def _own() -> ChosenPicture | None:
     for notice in photo.notices:
         st.caption(translate_markdown(notice))
     st.caption(_("A link cannot hold your picture: save the view with it as a file, below the heads."))
-    return ChosenPicture(name, photo.pixels, own=True, file=photo.file)
+    return ChosenPicture(name, photo.pixels, is_own=True, file=photo.file)
 
 
-def _no_picture(what_to_do: str) -> None:
-    """Say what to do for a picture; the style keeps no place for one meanwhile."""
+def _ask_for_picture(what_to_do: str) -> None:
+    """Draw a hint that asks for a picture; the style hides the empty view by its key."""
     with st.container(key="pic-none"):
         st.info(what_to_do)
 
 
-def _take(data: bytes, name: str) -> None:
-    """Make a file the picture on show; where it cannot be read, what was there before stays."""
+def _open_file(data: bytes, name: str) -> None:
+    """Open an uploaded file as the current picture. Problem if it cannot be read; the old one stays."""
     view = None
     if name.lower().endswith(".json"):
-        view, data = _saved(data, name)
+        view, data = _read_saved_view(data, name)
     with model_cache.wait_for_turn():  # a large one takes up to 300 MB while it is unpacked
         photo = read_photo(data, name)
     st.session_state[_PHOTO] = (f"own {hashlib.sha256(data).hexdigest()[:16]}", photo)
@@ -172,7 +172,7 @@ def _take(data: bytes, name: str) -> None:
         link_state.open_view(view)
 
 
-def _saved(data: bytes, name: str) -> tuple[str, bytes]:
+def _read_saved_view(data: bytes, name: str) -> tuple[str, bytes]:
     try:
         saved = json.loads(data)
         if saved["format"] != FORMAT:
@@ -183,22 +183,22 @@ def _saved(data: bytes, name: str) -> tuple[str, bytes]:
 
 
 def view_with_picture(file: bytes, view: str) -> str:
-    """The view and its picture's file, as it came, in one file that this page opens again."""
+    """JSON file with the view and the picture's file, which this page can open."""
     return json.dumps({"format": FORMAT, "view": json.loads(view), "picture": b64encode(file).decode()})
 
 
 def ask_model() -> LoadedModel | None:
-    """Draw the choice of a model: ours, those of the catalogue, any other of the hub's or in a folder.
+    """Draw the choice of a model: packaged, in the catalogue, on the hub or in a folder.
 
-    A visit that asks for nothing opens on one for photographs where this machine has it.
-    None while the visitor has not agreed to load it.
+    Without a link, a model of photographs is selected if this machine has one. None until the visitor agrees to
+    load it.
     """
     states = sorted(
-        (each for each in availabilities() if each.entry.kind == "pictures"),
-        key=lambda each: (not each.on_this_machine, not each.entry.shipped),
+        (state for state in availabilities() if state.entry.kind == "pictures"),
+        key=lambda state: (not state.on_this_machine, not state.entry.shipped),
     )
-    entries = {each.entry.id: each.entry for each in states}
-    photographs = [each.entry.id for each in states if each.on_this_machine and not each.entry.shipped]
+    entries = {state.entry.id: state.entry for state in states}
+    photographs = [state.entry.id for state in states if state.on_this_machine and not state.entry.shipped]
     if photographs and link_state.is_default(choices.PAGE.page):
         link_state.set_value(choices.MODEL, photographs[0])
     name = sentence_input.ask_model(choices.MODEL, choices.HUB_ID, states, choices.OTHER_MODEL, usual="digit-vit")

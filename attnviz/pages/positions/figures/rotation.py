@@ -7,7 +7,7 @@ import numpy as np
 
 from attnviz.base.words import _
 from attnviz.figures.chart import POWERS, axis, bars, chart, line, mark_x, mark_y, note
-from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, RAW, SCALED, SERIES, THEORY, Figure, with_alpha
+from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, RAW, SCALED, SERIES, THEORY, Figure, add_alpha
 from attnviz.pages.positions.figures.scores import draw_named_level
 
 
@@ -17,7 +17,7 @@ def draw_pair(q: np.ndarray, k: np.ndarray, q_turned: np.ndarray, k_turned: np.n
     around, series = np.linspace(0, 2 * np.pi, 181), []
     for name, start, now, colour in (("q", q, q_turned, Q_BLUE), ("k", k, k_turned, K_VERMILION)):
         circle = float(np.hypot(*start)) * np.stack([np.cos(around), np.sin(around)])
-        series.append(line(circle[0], circle[1], None, with_alpha(colour, 0.35), width=1.2, showlegend=False, hover=""))
+        series.append(line(circle[0], circle[1], None, add_alpha(colour, 0.35), width=1.2, showlegend=False, hover=""))
         arrow = {"symbol": "arrow", "angleref": "previous", "size": [0, 14], "color": colour}
         for end, width, dash, name_template in (
             (start, 1.5, "dot", _("{name} before")),
@@ -64,7 +64,7 @@ def over_distance(distance: np.ndarray, plain: np.ndarray, chosen: np.ndarray, n
         axis(_("distance"), zeroline=False, range=[0, last]),
         axis(_("score")),
         height=400,
-        marks=[shade | {"fillcolor": with_alpha(THEORY, 0.16)}],
+        marks=[shade | {"fillcolor": add_alpha(THEORY, 0.16)}],
     )
 
 

@@ -21,7 +21,7 @@ from attnviz.figures.chart import (
     note,
     points,
 )
-from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SIGNED, THEORY, Figure, with_alpha
+from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SIGNED, THEORY, Figure, add_alpha
 
 
 def draw_named_level(y: float, name: str, colour: str, width: float) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def over_distance(
         for name, y in others
     ]
     if float((high - low).max()) > 1e-9:
-        series.append(band(distance, low, high, with_alpha(SCALED, 0.2), name=_("lowest to highest")))
+        series.append(band(distance, low, high, add_alpha(SCALED, 0.2), name=_("lowest to highest")))
     return chart(
         [*series, line(distance, mean, _("mean"), SCALED, shape=shape, hover=format_hover(""))],
         axis(_("distance: key minus query"), zeroline=False),
