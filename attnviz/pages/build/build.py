@@ -95,6 +95,7 @@ def _draw_multihead_code(result: attention_by_hand.Result) -> None:
 
 
 def page() -> None:
+    """Draw the page."""
     page_parts.draw_heading(PAGE)
     with show_problems():
         picture_slot = page_parts.main_picture()

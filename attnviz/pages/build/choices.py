@@ -12,9 +12,9 @@ LONGEST = 400  # characters
 MOST_HEADS = 4
 MOST_EDITS = 800  # every cell of the largest matrices
 LARGEST_EDIT = 100.0
-#: where a walk begins, and the step that a link means which holds something, but no step
+#: the first step of a walk, and the step of a link that sets other choices but no step
 FIRST_STEP, STEP_OF_LINKS = "embed", "scores"
-FARTHEST = 10_000  #: the largest index in a link; one outside its board is moved inside when drawn
+FARTHEST = 10_000  #: the largest index in a link; drawing clamps it to its board
 
 
 def _numbers(first: int, last: int) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ EDITS: Choice[tuple[inputs.CellEdit, ...]] = PAGE.on_canvas(
 QUESTION = PAGE.one_of("b_ask", ("weights", "sizes", "qkv", "softmax", "heads", "picture"), label=N_("Question"))
 MATRIX = PAGE.one_of("b_matrix", tuple(inputs.MATRICES), label=N_("Matrix"))
 MISTAKE = PAGE.one_of("b_wrong", ("width", "keys", "groups", "mask", "none", "own"), label=N_("Mistake"))
-#: what each size of the call is called, in the letters of the shapes
+#: the letter of each size of the call
 SIZE_LETTERS = {
     "n_heads": "H",
     "n_kv_heads": "G",

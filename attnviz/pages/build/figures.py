@@ -66,12 +66,12 @@ def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str]) -> F
 
 def _normaliser_panel(name: str, values: np.ndarray, keys: Sequence[str], colour: str) -> Panel:
     low, high = min(0.0, float(values.min())), max(1.0, float(values.max()))
-    room, places = 0.18 * (high - low), list(range(len(keys)))
+    room, indices = 0.18 * (high - low), list(range(len(keys)))
     hover = f"%{{x}}: %{{y:.3f}}<extra>{name}</extra>"
     return Panel(
         [
             bars(
-                places,
+                indices,
                 values,
                 None,
                 colour,
@@ -159,8 +159,8 @@ def weights_by_head(
 
 
 def _horizontal_bars(values: np.ndarray, name: str | None, colour: str, digits: int, **look: Any) -> Series:
-    hover, places = f"%{{y}}: %{{x:.{digits}f}}", list(range(len(values)))
-    return bars(values, places, name, colour, across=True, marker={"line": {"width": 0}}, hover=hover, **look)
+    hover, indices = f"%{{y}}: %{{x:.{digits}f}}", list(range(len(values)))
+    return bars(values, indices, name, colour, across=True, marker={"line": {"width": 0}}, hover=hover, **look)
 
 
 def _row_axis(tokens: Sequence[str]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ D_K = PAGE.integer("s_dk", 64, low=1, high=4096, label=N_("d_k"))
 KEYS = PAGE.integer("s_keys", 16, low=1, high=4096, label=N_("Keys, n"))
 SEED = PAGE.integer("s_seed", 0, low=0, high=999_999, label=N_("Seed"))
 ALTERNATIVE = PAGE.one_of("s_alternative", tuple(alternatives.CHOICES), label=N_("Alternative"))
-#: what stands beside raw and scaled; "": nothing is chosen
+#: the alternative beside raw and scaled; "": none
 BESIDE = PAGE.one_of("s_beside", ("", NOTHING_BESIDE, *alternatives.CHOICES), label=N_("Show beside raw and scaled"))
 #: the parameter of each alternative that has one
 PARAMETERS = {

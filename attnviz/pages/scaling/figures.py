@@ -276,10 +276,10 @@ def growth(
 def by_dimension(variances: np.ndarray) -> Figure:
     """Variance of q_i k_i for each dimension i, largest first; dashed: 1, as for random vectors."""
     order = np.argsort(variances)[::-1]
-    places, hover = np.arange(1, len(order) + 1), _("dimension %{customdata}: variance %{y:.4g}")
+    ranks, hover = np.arange(1, len(order) + 1), _("dimension %{customdata}: variance %{y:.4g}")
     grey = {"xanchor": "right", "yanchor": "bottom", "yshift": 5, "font": {"size": 11, "color": THEORY}}
     return chart(
-        [bars(places, variances[order], None, RAW, customdata=order, marker={"line": {"width": 0}}, hover=hover)],
+        [bars(ranks, variances[order], None, RAW, customdata=order, marker={"line": {"width": 0}}, hover=hover)],
         axis(_("dimensions, largest first")),
         axis(_("variance of q_i k_i")),
         height=300,
@@ -314,7 +314,7 @@ LARGEST = 0.25
 def jacobian(matrix: np.ndarray, keys: Sequence[int], title: str, full_range: bool = True) -> Figure:
     """d weight (rows) / d logit (columns), `keys` numbered from 1; colours from -1/4 to 1/4, or to the largest."""
     top = LARGEST if full_range else max(float(np.abs(matrix).max()), 1e-12)
-    named = {i: str(keys[i]) for i in range(0, len(keys), max(1, len(keys) // 8))}
+    ticks = {i: str(keys[i]) for i in range(0, len(keys), max(1, len(keys) // 8))}
     square = BARE | {"constrain": "domain"}
     heatmap = cells(
         matrix.astype(np.float32),
@@ -328,8 +328,8 @@ def jacobian(matrix: np.ndarray, keys: Sequence[int], title: str, full_range: bo
     )
     return chart(
         [heatmap],
-        axis(_("logit of key"), labels=named, **square),
-        axis(_("weight of key"), labels=named, autorange="reversed", scaleanchor="x", **square),
+        axis(_("logit of key"), labels=ticks, **square),
+        axis(_("weight of key"), labels=ticks, autorange="reversed", scaleanchor="x", **square),
         height=380,
         title=title,
     )
@@ -361,14 +361,14 @@ def overflow(shifts: np.ndarray, attempts: Sequence[tuple[str, np.ndarray, float
 
     Softmax does not change when all scores move together: every line should be flat.
     """
-    named = {t + 1: str(t) for t in (0, 1, 3, 10, 30, 100, 300, 1000)}
+    ticks = {t + 1: str(t) for t in (0, 1, 3, 10, 30, 100, 300, 1000)}
     series = []
     for i, (name, naive, broken) in enumerate(attempts):
         finite, hover = np.where(np.isfinite(naive), naive, np.nan), _("scores + %{customdata:.4g}: %{y:.6f}")
         series.append(line(shifts + 1, finite, name, SERIES[i], customdata=shifts, hover=hover))
         if broken is not None:
             series.append(_break(i, naive[shifts < broken], broken, name))
-    x = axis(_("added to every score"), labels=named, type="log", range=[-0.05, 3.05])
+    x = axis(_("added to every score"), labels=ticks, type="log", range=[-0.05, 3.05])
     return chart(series, x, axis(_("largest weight, naively")), height=320)
 
 

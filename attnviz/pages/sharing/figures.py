@@ -78,19 +78,19 @@ def byte_bars(
 
 def strip(nbytes: Sequence[int], kinds: Sequence[str], labels: Sequence[str], names: Mapping[str, str]) -> Figure:
     """Bytes that each layer keeps between tokens, coloured by its kind of layer."""
-    places = {kind: [i for i, k in enumerate(kinds) if k == kind] for kind in dict.fromkeys(kinds)}
+    layers_by_kind = {kind: [i for i, k in enumerate(kinds) if k == kind] for kind in dict.fromkeys(kinds)}
     return chart(
         [
             charts.bars(
-                picked,
-                [nbytes[i] for i in picked],
+                layers,
+                [nbytes[i] for i in layers],
                 names[kind],
                 KINDS[kind],
-                customdata=[labels[i] for i in picked],
+                customdata=[labels[i] for i in layers],
                 hover="%{customdata}: %{y:,} B",
                 width=0.9,
             )
-            for kind, picked in places.items()
+            for kind, layers in layers_by_kind.items()
         ],
         axis(_("layer"), 12, range=[-0.6, len(kinds) - 0.4]),
         axis(_("bytes"), 12, binary_ticks(max(nbytes, default=0)), rangemode="tozero"),
@@ -141,7 +141,7 @@ def proof_bars(models: Sequence[tuple[str, str, int, int, int]], chosen: str) ->
             size=[26 if is_chosen else 15 for is_chosen in big],
             symbol="circle-open",
             marker={"line": {"width": [4 if is_chosen else 2 for is_chosen in big]}},
-            text=[name if named or name in LANDMARKS else "" for name, named in zip(names, big, strict=True)],
+            text=[name if is_chosen or name in LANDMARKS else "" for name, is_chosen in zip(names, big, strict=True)],
             at=["top left" if count > 1e11 else "top center" for count in parameters],
             customdata=[(name, units.binary(value)) for name, value in zip(names, measured, strict=True)],
             hover="%{customdata[0]}: %{customdata[1]}",
@@ -157,7 +157,7 @@ def proof_bars(models: Sequence[tuple[str, str, int, int, int]], chosen: str) ->
 
 def quality_over_speed(models: Sequence[str], seconds: Sequence[float], scores: Sequence[float]) -> Figure:
     """Speed against quality: up is better, left is faster."""
-    named = points(
+    models_by_speed = points(
         list(seconds),
         list(scores),
         None,
@@ -169,7 +169,7 @@ def quality_over_speed(models: Sequence[str], seconds: Sequence[float], scores: 
         hover="%{text}: %{x} s, %{y}",
     )
     x = axis(_("seconds a sample"), 12, rangemode="tozero")
-    return chart([named], x, axis(_("average score"), 12, range=[45.6, 47.6]), height=300)
+    return chart([models_by_speed], x, axis(_("average score"), 12, range=[45.6, 47.6]), height=300)
 
 
 # Which query heads share which K/V heads, and what sharing changes.
@@ -186,12 +186,12 @@ def shared_heads(
     titles, parts = [], []
     for number in range(2 * bands * across):
         row, column = divmod(number, across)
-        at = row // 2 * across + column
-        titles.append(_("head {head}").format(head=heads[at]) if row % 2 == 0 and at < n else "")
+        index = row // 2 * across + column
+        titles.append(_("head {head}").format(head=heads[index]) if row % 2 == 0 and index < n else "")
         name = None if column else _("shared") if row % 2 else _("as trained")
         square: dict[str, Any] = BARE | {"showticklabels": False, "autorange": "reversed", "constrain": "domain"}
         down = axis(name, 12, scaleanchor=f"x{number + 1 if number else ''}", **square)
-        small = [_small_heatmap((after if row % 2 else before)[at], tokens, hidden)] if at < n else []
+        small = [_small_heatmap((after if row % 2 else before)[index], tokens, hidden)] if index < n else []
         parts.append(Panel(small, {"visible": False, "constrain": "domain"}, down))
     bar = {"title": {"text": _("weight"), "side": "right"}, "thickness": 10, "len": 0.9, "outlinewidth": 0}
     return panels(

@@ -17,6 +17,8 @@ MOST_BYTES = 1 << 29
 
 @dataclass(frozen=True)
 class Config:
+    """Sizes of the layer that is built and timed."""
+
     d_model: int = 1024
     n_heads: int = 16
     n_kv_heads: int = 4
@@ -62,7 +64,7 @@ def run(config: Config) -> tuple[LiveLayerRow, ...]:
                 module(x, cache=cache)
                 times[i].append(time.perf_counter() - started)
                 cache.seen -= 1  # so that every round decodes at the same position
-    seconds = [statistics.median(taken[2:]) for taken in times]
+    seconds = [statistics.median(durations[2:]) for durations in times]
     return tuple(
         LiveLayerRow(
             layout.kind,
@@ -71,10 +73,10 @@ def run(config: Config) -> tuple[LiveLayerRow, ...]:
             kv_bytes(layout, len(cache), dtype="float32"),
             sum(p.numel() for p in module.parameters()),
             count_parameters(layout).total,
-            taken,
-            seconds[0] / taken,
+            median,
+            seconds[0] / median,
         )
-        for layout, (module, cache), taken in zip(layouts, filled_layers, seconds, strict=True)
+        for layout, (module, cache), median in zip(layouts, filled_layers, seconds, strict=True)
     )
 
 

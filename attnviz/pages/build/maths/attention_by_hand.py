@@ -174,9 +174,9 @@ def _embed(config: Config, t: dict[str, Tensor]) -> None:
     if config.position == "sinusoidal":
         for input_name, name in (("X", "P"), ("Y", "P_kv")):
             if input_name in t:
-                places = torch.arange(t[input_name].shape[1])
-                t[name] = sinusoidal(places, config.d_model).float()
-                t[input_name] = Sinusoidal().add(t[input_name], places)
+                positions = torch.arange(t[input_name].shape[1])
+                t[name] = sinusoidal(positions, config.d_model).float()
+                t[input_name] = Sinusoidal().add(t[input_name], positions)
 
 
 def _project(config: Config, parameters: dict[str, Tensor], t: dict[str, Tensor]) -> None:
@@ -195,12 +195,12 @@ def _project(config: Config, parameters: dict[str, Tensor], t: dict[str, Tensor]
 
 def _attend(config: Config, t: dict[str, Tensor]) -> None:
     q, k = t.get("Q_norm", t["Q"]), t.get("K_norm", t["K"])
-    places = torch.arange(q.shape[-2])
+    positions = torch.arange(q.shape[-2])
     if config.position == "rope":
         rope = RoPE()
-        q, k = t["Q_turned"], t["K_turned"] = rope.rotate(q, places), rope.rotate(k, places)
-        t["angles"] = rope.angles(places, config.d_head).repeat(1, 2).float()  # both numbers of a pair turn alike
-    bias = ALiBi(config.n_heads).bias(places, places).float() if config.position == "alibi" else None
+        q, k = t["Q_turned"], t["K_turned"] = rope.rotate(q, positions), rope.rotate(k, positions)
+        t["angles"] = rope.angles(positions, config.d_head).repeat(1, 2).float()  # both numbers of a pair turn alike
+    bias = ALiBi(config.n_heads).bias(positions, positions).float() if config.position == "alibi" else None
     mask = _mask(config, q.shape[-2], k.shape[-2])
     scale: Scale = "sqrt" if config.scaled else None
     with seeded_generator(config.seed):  # dropout draws from the generator that the whole process shares

@@ -28,7 +28,7 @@ class Sheet:
         return Sheet(self.name + "ᵀ", self.role, self.values.T, self.cols, self.rows, (self.axes[1], self.axes[0]))
 
 
-#: a block of cells: which sheet, its first row and the row where it ends, its first column and where it ends
+#: a block of cells: sheet, first row, row after the last, first column, column after the last
 Area = tuple[int, int, int, int, int]
 CellOrigin = tuple[
     list[Area], list[Token]

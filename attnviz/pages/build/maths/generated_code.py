@@ -149,7 +149,7 @@ def _has_dropout(config: Config) -> bool:
 
 
 def _projections(config: Config) -> dict[str, str]:
-    """Which of Q, K, V, O each linear layer holds."""
+    """Letters (of Q, K, V, O) by linear layer."""
     if not config.packed:
         return {"q": "Q", "k": "K", "v": "V", "o": "O"}
     return {"q": "Q", "kv": "KV", "o": "O"} if config.cross else {"qkv": "QKV", "o": "O"}

@@ -183,7 +183,7 @@ class Rows:
     kv_tokens: tuple[str, ...]
     rows: tuple[tuple[float, ...], ...]  #: (tokens + kv_tokens, width)
     name: str  #: the model's name
-    whole_width: int  #: columns of the model's embedding table, of which the first `width` are used
+    whole_width: int  #: columns of the model's embedding table; the first `width` are used
     factor: float  #: the rows were multiplied by this, so that the table's standard deviation is about 1
 
 

@@ -89,8 +89,8 @@ def run(sizes: Sizes) -> Result:
 
 def attend_in_three_lines(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
     """Attention as three lines of PyTorch, K and V repeated for the query heads that share them."""
-    shared = q.shape[0] // k.shape[0]
-    k, v = k.repeat_interleave(shared, 0), v.repeat_interleave(shared, 0)
+    group_size = q.shape[0] // k.shape[0]
+    k, v = k.repeat_interleave(group_size, 0), v.repeat_interleave(group_size, 0)
     scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~mask, -torch.inf)
     return F.softmax(scores, -1) @ v
 

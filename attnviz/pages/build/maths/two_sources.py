@@ -18,7 +18,7 @@ from attnviz.pages.build.maths.inputs import check_words, python_literal, random
 SIDE = 2  #: pixels along the side of a patch
 PHOTO_SIDE, BRIGHTEST = 32, 16  #: of a photograph made small: pixels along its side, and its largest count
 NORM_EPS = 1e-6
-#: what is normalised: queries and the keys of both sources; all but the picture's keys; nothing
+#: normalised: queries and both sources' keys; all but the picture's keys; nothing
 Norms = Literal["both", "text", "none"]
 NORMS: tuple[Norms, ...] = ("both", "text", "none")
 
@@ -37,7 +37,7 @@ class Config:
     digit: int = 3
     photo: str = ""
     norms: Norms = "both"
-    factor: float = 1.0  #: times what the picture brings, before the two are added
+    factor: float = 1.0  #: of the picture's contribution, before the sum
     seed: int = 4
 
 
@@ -52,8 +52,8 @@ class Result:
     weights: dict[str, np.ndarray]  #: the matrices W_Q, W_K, W_V, W_Kp, W_Vp, W_O, as in x @ W
     on_text: np.ndarray  #: (H, Q, K), rows sum to 1
     on_picture: np.ndarray  #: (H, Q, P), rows sum to 1 as well
-    from_text: np.ndarray  #: (Q, M): what the text brings, after W_O
-    from_picture: np.ndarray  #: (Q, M): what the picture brings, times the factor, after W_O
+    from_text: np.ndarray  #: (Q, M): the text's contribution, after W_O
+    from_picture: np.ndarray  #: (Q, M): the picture's contribution, times the factor, after W_O
     output: np.ndarray  #: (Q, M): the two added
     key_lengths: tuple[float, float]  #: the mean length of a key that is used: of the text, of the picture
     without_ink: int  #: patches that hold no ink: their keys are 0, with a norm or without

@@ -22,6 +22,8 @@ LENGTHS = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 @dataclass(frozen=True)
 class MixingConfig:
+    """One head's projections on a sentence's word vectors, and a permutation of its words."""
+
     x: tuple[tuple[float, ...], ...]  #: the sentence's word vectors, (T, M)
     w_q: tuple[tuple[float, ...], ...]  #: (M, D)
     w_k: tuple[tuple[float, ...], ...]  #: (M, D)
@@ -43,6 +45,8 @@ class Case:
 
 @dataclass(frozen=True)
 class ComparedMixing:
+    """Attention beside learned mixing matrices: the inputs tried, and parameter counts by sentence length."""
+
     cases: tuple[Case, ...]
     attention_parameters: tuple[int, ...]  #: numbers in W_Q, W_K and W_V at each of LENGTHS: always the same
     matrix_parameters: tuple[int, ...]  #: numbers in A and W_V at each length: A has T*T
@@ -88,18 +92,18 @@ def _fit(head: Projections, x: Tensor) -> Tensor:
 
     Where several matrices are equally good (N*Dv < T), lstsq gives the one of smallest norm.
     """
-    _weights, wanted = _attention(head, x)
+    _weights, expected = _attention(head, x)
     seen = (x @ head[2]).permute(0, 2, 1).flatten(0, 1)  # (N*Dv, T)
-    return torch.linalg.lstsq(seen, wanted.permute(0, 2, 1).flatten(0, 1), driver="gelsd").solution.T
+    return torch.linalg.lstsq(seen, expected.permute(0, 2, 1).flatten(0, 1), driver="gelsd").solution.T
 
 
 def _case(
     name: str, y: Tensor, head: Projections, memorised: Tensor, learned: Tensor, x: Tensor, order: Tensor
 ) -> Case:
-    weights, wanted = _attention(head, y)
-    weights_error = _relative_error(_attention(head, x)[1][order], wanted) if name == "permuted" else None
+    weights, expected = _attention(head, y)
+    weights_error = _relative_error(_attention(head, x)[1][order], expected) if name == "permuted" else None
     try:
-        errors = [_relative_error(a @ (y @ head[2]), wanted) for a in (memorised, learned)]
+        errors = [_relative_error(a @ (y @ head[2]), expected) for a in (memorised, learned)]
     except RuntimeError as refusal:
         return Case(name, weights.numpy(), weights_error, None, None, str(refusal))
     return Case(name, weights.numpy(), weights_error, errors[0], errors[1], None)
@@ -172,6 +176,8 @@ SENTENCES = 800  #: random sentences on which the read-out is fitted and the blu
 
 @dataclass(frozen=True)
 class HeadsConfig:
+    """A pattern with H targets for each query, and one wide head beside H narrow heads."""
+
     tokens: tuple[str, ...] = ("the", "cat", "sat", "on", "the", "mat")
     d_model: int = 8  #: M: width of the one head, or of the H heads together
     n_heads: int = 2  #: H: how many words each query has to look at, 2 to 4
@@ -240,7 +246,7 @@ def _blur(brought: Tensor, x: Tensor, offsets: tuple[int, ...]) -> np.ndarray:
     seen = brought.flatten(0, 1)
     missed = []
     for offset in offsets:
-        wanted = x[..., :width].roll(-offset, 1).flatten(0, 1)
-        read_out = torch.linalg.lstsq(seen, wanted).solution
-        missed.append(float((seen @ read_out - wanted).square().sum() / wanted.square().sum()))
+        signal = x[..., :width].roll(-offset, 1).flatten(0, 1)
+        read_out = torch.linalg.lstsq(seen, signal).solution
+        missed.append(float((seen @ read_out - signal).square().sum() / signal.square().sum()))
     return np.array(missed)

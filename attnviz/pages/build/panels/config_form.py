@@ -59,8 +59,8 @@ def _mask(cross: bool) -> str:
 
 
 def _position(cross: bool) -> str:
-    places = {"none": _("none"), "sinusoidal": _("sinusoidal")} | ({} if cross else {"rope": "RoPE", "alibi": "ALiBi"})
-    return widgets.select_one(choices.POSITION, _("Position"), places, style="select", width=150)
+    names = {"none": _("none"), "sinusoidal": _("sinusoidal")} | ({} if cross else {"rope": "RoPE", "alibi": "ALiBi"})
+    return widgets.select_one(choices.POSITION, _("Position"), names, style="select", width=150)
 
 
 def _sizes(heads: int, mask: str) -> dict[str, Any]:

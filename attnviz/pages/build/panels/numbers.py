@@ -28,8 +28,8 @@ def format_exact(value: float) -> str:
     """A number in the arithmetic: one to four digits after the point, without trailing zeros."""
     if value == -np.inf:
         return "−∞"
-    places = 4 if abs(value) >= 1e-3 else 6
-    text = f"{Rounded(value):.{places}f}".rstrip("0")
+    decimals = 4 if abs(value) >= 1e-3 else 6
+    text = f"{Rounded(value):.{decimals}f}".rstrip("0")
     return true_minus(text + "0" if text.endswith(".") else text)
 
 

@@ -120,7 +120,7 @@ def _merge_typed_edits(key: str, name: str) -> None:
             with suppress(*NONSENSE):
                 ((_name, r, c, number),) = choices.EDITS.read([(name, int(row), int(col) - 1, value or 0.0)])
                 merged[name, r, c] = round(number, 4)
-    session.edits = tuple((*at, value) for at, value in sorted(merged.items()))[: choices.MOST_EDITS]
+    session.edits = tuple((*cell, value) for cell, value in sorted(merged.items()))[: choices.MOST_EDITS]
     link_state.set_and_push(choices.EDITS, session.edits)
 
 

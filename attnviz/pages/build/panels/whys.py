@@ -61,15 +61,15 @@ def _draw_permuted_attention(
     compared: experiment.ComparedMixing, tokens: tuple[str, ...], order: tuple[int, ...]
 ) -> None:
     same, permuted = compared.cases[0].weights, compared.cases[1].weights
-    at = list(np.ndindex(same.shape))
+    cells = list(np.ndindex(same.shape))
     show.figure(
         show.chart_of(figures.before_and_after_order, same, permuted, tokens, [tokens[i] for i in order]),
         name="attention-follows-order",
         key="b_permuted",
         table={
             **cell_columns(tokens, tokens),
-            "before": [float(same[q, k]) for q, k in at],
-            "after, old places": [float(permuted[order.index(q), order.index(k)]) for q, k in at],
+            "before": [float(same[q, k]) for q, k in cells],
+            "after, old places": [float(permuted[order.index(q), order.index(k)]) for q, k in cells],
         },
         sentence=_(
             "Attention's pattern moves with the words: the same weights, in new places. The matrix A does not move."

@@ -21,7 +21,7 @@ class Alternative:
 
     id: str
     name: str
-    formula: str  #: what softmax is taken of, in one line of text
+    formula: str  #: the input of softmax, as one line of text
     parameter: str = ""  #: its letter, as in the formula
     default: float = 1.0
     low: float = 1.0

@@ -24,6 +24,8 @@ KEY_NUMBERS = 2_100_000  #: components of keys drawn in all: fewer sets when the
 
 @dataclass(frozen=True)
 class Config:
+    """One query and its keys: their sizes, the seed, and the alternative beside raw and scaled."""
+
     d_k: int = 64
     n_keys: int = 16
     seed: int = 0
@@ -35,7 +37,7 @@ class Config:
 class WidthRow:
     """The weights that one query gives to n keys, and measures of them."""
 
-    logits: np.ndarray  #: (n,) what goes into softmax
+    logits: np.ndarray  #: (n,) inputs of softmax
     weights: np.ndarray  #: (n,) sum to 1, or less with a sink
     largest: float  #: the largest weight
     entropy: float  #: nats
@@ -44,6 +46,8 @@ class WidthRow:
 
 @dataclass(frozen=True)
 class Result:
+    """The row of weights at one d_k: raw, scaled, and under the alternative."""
+
     config: Config
     raw: WidthRow
     scaled: WidthRow

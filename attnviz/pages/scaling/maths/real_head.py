@@ -17,6 +17,8 @@ MULTIPLES = tuple(2.0 ** (i / 2) for i in range(-8, 13))
 
 @dataclass(frozen=True)
 class Config:
+    """The head to measure, and the visitor's scale."""
+
     layer: int = 0
     head: int = 0
     factor: float = 1.0  #: the visitor's own scale, as a multiple of the model's
@@ -26,7 +28,7 @@ class Config:
 class Weights:
     """The head's weights at one scale."""
 
-    scale: float  #: what q.kT was multiplied by
+    scale: float  #: factor of q.kT
     weights: np.ndarray  #: (Q, K)
     entropy: float  #: nats, mean over rows that may attend to two keys or more
     share: float  #: entropy over ln(keys that a row may see), mean over the same rows
@@ -35,6 +37,8 @@ class Weights:
 
 @dataclass(frozen=True)
 class Result:
+    """Variances of the head's scores, and its weights without scaling, as trained, and at the visitor's scale."""
+
     config: Config
     d_k: int
     model_scale: float
@@ -48,8 +52,8 @@ class Result:
 
     def n_dimensions_for(self, share: float) -> int:
         """The smallest number of dimensions with this share of the summed variances."""
-        running = np.sort(self.by_dimension)[::-1].cumsum()
-        return int(np.searchsorted(running, share * running[-1]) + 1) if running[-1] > 0 else 0
+        cumulative = np.sort(self.by_dimension)[::-1].cumsum()
+        return int(np.searchsorted(cumulative, share * cumulative[-1]) + 1) if cumulative[-1] > 0 else 0
 
 
 def run(layer: RecordedLayer, config: Config) -> Result:
@@ -62,7 +66,7 @@ def run(layer: RecordedLayer, config: Config) -> Result:
     k = layer.k[0, config.head * layer.n_kv_heads // layer.n_heads].double()  # (K, D)
     by_dimension, total = _variances(q, k, allowed)
     model_scale = layer.scale_of(config.head)
-    at = {
+    weights_by_scale = {
         scale: _weights(layer, config.head, scale, allowed) for scale in {1.0, model_scale, model_scale * config.factor}
     }
     return Result(
@@ -72,9 +76,9 @@ def run(layer: RecordedLayer, config: Config) -> Result:
         allowed.numpy(),
         by_dimension.numpy(),
         total,
-        at[1.0],
-        at[model_scale],
-        at[model_scale * config.factor],
+        weights_by_scale[1.0],
+        weights_by_scale[model_scale],
+        weights_by_scale[model_scale * config.factor],
         np.array([_weights(layer, config.head, model_scale * m, allowed).share for m in MULTIPLES]),
     )
 

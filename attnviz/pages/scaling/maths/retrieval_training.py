@@ -31,6 +31,8 @@ LAST = 20  #: steps over which the end of a run is averaged
 
 @dataclass(frozen=True)
 class Config:
+    """Settings of the training: the head, the task, and the optimizer."""
+
     d_k: int = 64
     alternative: str = "temperature"
     parameter: float = 2.0  #: of the alternative; qk-norm learns its own and starts from this
@@ -59,6 +61,8 @@ class TrainingRun:
 
 @dataclass(frozen=True)
 class Result:
+    """Training runs of each scheme so far."""
+
     config: Config
     done: int  #: steps so far
     runs: dict[str, TrainingRun]  #: by id: raw, sqrt, and the alternative

@@ -18,6 +18,8 @@ ALMOST_ONE = 0.99
 
 @dataclass(frozen=True)
 class Config:
+    """Rows of weights to measure: keys, seed, and one alternative."""
+
     n_keys: int = 16
     seed: int = 0
     alternative: str = "sqrt"  #: any id of alternatives.ALTERNATIVES, "raw" and "sqrt" among them

@@ -116,6 +116,8 @@ def draw_pair(
 
 @dataclass(frozen=True)
 class Config:
+    """Random pairs of vectors to draw: width, number, seed, and distribution."""
+
     d_k: int = 64
     pairs: int = 100_000
     seed: int = 0
@@ -144,6 +146,8 @@ class Spread:
 
 @dataclass(frozen=True)
 class Result:
+    """Spread of the dot products so far, raw and scaled."""
+
     config: Config
     pairs: int  #: drawn so far
     raw: Spread
@@ -197,8 +201,8 @@ def pairs_per_block(config: Config) -> int:
 def growth(seed: int = 0, distribution: str = "normal", strength: float = 0.0) -> Growth:
     """The variance of q.k for every d_k in GRID, and its sampling error."""
     q, k = draw_pair(distribution, strength, (GRID_PAIRS, GRID[-1]), torch.Generator().manual_seed(seed))
-    running = (q * k).cumsum(-1)[:, [d - 1 for d in GRID]].double()  # (pairs, d_k)
-    variance, error = _variance(running)
+    cumulative = (q * k).cumsum(-1)[:, [d - 1 for d in GRID]].double()  # (pairs, d_k)
+    variance, error = _variance(cumulative)
     d_k = np.array(GRID)
     return Growth(d_k, variance.numpy(), error.numpy(), d_k * moments(distribution, strength).variance)
 

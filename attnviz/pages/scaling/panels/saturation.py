@@ -16,7 +16,7 @@ from attnviz.pages.scaling.figures import Limit, Line, draw_over_d_k
 from attnviz.pages.scaling.maths import growing_width, saturation
 from attnviz.pages.scaling.panels import scaling_form
 
-#: the measures that are drawn at once: what softmax gives, how spread that is, and what gets back through it
+#: the measures drawn first: the largest weight, the entropy, and the Jacobian's norm
 FIRST = ("largest", "entropy", "jacobian")
 MORE = ("certain", "effective", "to_q", "to_k", "score")
 IN_A_ROW = 3

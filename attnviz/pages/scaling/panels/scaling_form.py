@@ -180,9 +180,11 @@ def bars_figure(config: growing_width.Config) -> SceneFigure:
     at = film.d_k.tolist().index(config.d_k)
     cosines = film.cosines if config.alternative == "qk-norm" else None
     panels = slider_panels(dict.fromkeys(("raw", "sqrt", config.alternative)))
-    every = softmax_slider.SoftmaxFigure(film.scores, panels, config.d_k, cosines, _slider(config), film.d_k.tolist())
-    here = replace(every, scores=film.scores[at], cosines=None if cosines is None else cosines[at], widths=())
-    return SceneFigure((here,), film=every)
+    film_figure = softmax_slider.SoftmaxFigure(
+        film.scores, panels, config.d_k, cosines, _slider(config), film.d_k.tolist()
+    )
+    current = replace(film_figure, scores=film.scores[at], cosines=None if cosines is None else cosines[at], widths=())
+    return SceneFigure((current,), film=film_figure)
 
 
 def bars_footer(key: str, result: growing_width.Result, caption: str) -> None:
