@@ -1,1 +1,1 @@
-"""Why a model said this token: what its parts add to a logit, and what a logit would be had they done otherwise."""
+"""Explain a logit: the terms that add up to it, and its change when a component is patched or ablated."""

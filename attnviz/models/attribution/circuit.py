@@ -1,4 +1,4 @@
-"""The few heads and MLPs that keep a logit's lead when all others are ablated, and the share of it that they keep."""
+"""Find the few heads and MLPs that preserve a logit difference when all others are ablated."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class Circuit:
-    """All heads and MLPs by the size of their scores, and what the first few of them keep of the lead.
+    """Heads and MLPs ordered by score, and the share of the logit difference that the first few preserve.
 
-    `kept[i]` is the share that the first `sizes[i]` members keep when every other head and MLP is replaced: 0 for none
-    of them, 1 for all. It may leave that range in between, where parts that were left out had held others back.
+    `kept[i]` is the share that the first `sizes[i]` members keep when every other head and MLP is replaced. It is 0
+    for no member and 1 for all. In between it may leave that range, where ablated components had suppressed others.
     """
 
     members: tuple[Member, ...]  #: largest score first, up or down
     scores: tuple[float, ...]
     sizes: tuple[int, ...]
     kept: tuple[float, ...]
-    whole: float  #: the lead with nothing ablated
-    ablated: float  #: the lead with every head and MLP ablated
+    whole: float  #: the logit difference with nothing ablated
+    ablated: float  #: the logit difference with every head and MLP ablated
     by: By = "mean"  #: what ablated parts were replaced by
     per_position: bool = True  #: whether means were taken at each position, and not over all tokens
 
     def smallest(self, share: float = 0.8) -> tuple[Member, ...]:
-        """The members of the smallest size measured that keeps at least this share."""
+        """Members of the smallest measured circuit that keeps at least `share` of the logit difference."""
         size = next(
             size
             for size, kept_share in zip(self.sizes, self.kept, strict=True)
@@ -56,10 +56,10 @@ class Circuit:
 
 
 class Ablation:
-    """A prompt under which heads and MLPs can be ablated: replaced by what they answer to other prompts.
+    """Ablate heads and MLPs of one prompt: their outputs are replaced by those of other prompts.
 
-    `by` "mean" takes the mean over the prompts of `other`, at each position if they are all as long as the prompt and
-    over all their tokens if not; "resample" takes what they answer to one other prompt of the same length.
+    `by` "mean" takes the mean output over the prompts of `other`: at each position if all are as long as the prompt,
+    else over all their tokens. "resample" takes the outputs of one other prompt of the same length.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Ablation:
         assert trace.residual is not None
         self._path, self._layers, self._mlps = trace.residual.require_path(), trace.layers, trace.residual.mlps
         heads, mlps = attribution.heads.nanmean(0), attribution.mlps.mean(0)
-        #: what each part itself adds to the lead, from the bottom of the model to its top
+        #: direct contribution of each member to the logit difference, from the first layer to the last
         self.direct = {
             Member(n, head): float(heads[n, head]) for n, layer in enumerate(trace) for head in range(layer.n_heads)
         } | {Member(n): float(mlps[n]) for n, name in enumerate(self._mlps) if name}
@@ -96,7 +96,7 @@ class Ablation:
 
     @cached_property
     def ablated(self) -> float:
-        """The lead when every part is ablated."""
+        """Logit difference with every head and MLP ablated."""
         return self.lead(())
 
     @property
@@ -104,7 +104,7 @@ class Ablation:
         return "last" if self._position is None else "all"
 
     def lead(self, members: Collection[tuple[int, int | None]]) -> float:
-        """The lead, a mean over the rows, when all parts but these are ablated: one pass."""
+        """Mean logit difference over the rows when all but `members` are ablated: one pass."""
         kept_members = {self._resolve_member(*member) for member in members}
         if len(kept_members) == len(self.direct):
             return self.whole
@@ -119,7 +119,7 @@ class Ablation:
             return float(self._mean_logit_diff(self._pass(self._prompt, edits, logits=self._logits)))
 
     def _resolve_member(self, layer: int, head: int | None = None) -> Member:
-        """The part with its numbers counted from 0; a Problem where there is none."""
+        """Member with non-negative indices; raises a Problem if the model has no such head or MLP."""
         count = len(self._layers)
         heads = self._layers[layer % count].n_heads
         member = Member(layer % count, None if head is None else head % heads)
@@ -128,12 +128,12 @@ class Ablation:
         return member
 
     def _replacement_for(self, name: str, output: Tensor) -> Tensor:
-        """What replaces the answer of an MLP, in its shape."""
+        """Replacement for an MLP's output, in the shape of that output."""
         batch, _, length, _ = self._layers[0].shape
         return self._values[name].expand(batch, 1, length, -1).reshape(output.shape).to(output)
 
     def _hook_outputs(self, changes: Mapping[str, Callable[[Tensor], Tensor | None]]) -> AbstractContextManager[None]:
-        """Inside the block, what modules answer in this thread is changed, by their names."""
+        """Change the outputs of these modules, by name, for this thread's passes inside the block."""
         modules = modules_by_name(unwrap_model(self._model))
         return attach_hooks(
             modules[name].register_forward_hook(this_thread_only(partial(_change_output, change)))
@@ -141,13 +141,15 @@ class Ablation:
         )
 
     def effects(self) -> dict[Member, float]:
-        """What each part makes of the lead by not being ablated, all others being there, to first order."""
+        """First-order contribution of each member to the logit difference: what ablating it alone would take away."""
         return {member: float(effect.sum()) for member, effect in self.effects_by_position().items()}
 
     def effects_by_position(self) -> dict[Member, Tensor]:
-        """The same at each position (Q,): the slope of the lead along a part's answer, times the answer's distance
-        from what would replace it. The slope is the mean of that at the prompt and of those at other prompts of its
-        shape, for at one end alone a saturated softmax may hide what a part does. Two passes for each prompt.
+        """First-order contribution of each member at each position, (Q,).
+
+        It is the gradient of the logit difference times the distance of a member's output from its replacement. The
+        gradient is averaged over the prompt and the other prompts of its shape: at one end alone a saturated softmax
+        may hide an effect. Two passes for each prompt.
         """
         prompt_answers = self._collect_outputs(self._prompt)[0]
         slopes = self._gradients(self._prompt, prompt_answers)
@@ -173,7 +175,7 @@ class Ablation:
         }
 
     def _gradients(self, prompt: Prompt, answers: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The gradient of a prompt's lead along what its heads and MLPs answer, by name."""
+        """Gradient of a prompt's logit difference with respect to the outputs of its heads and MLPs, by name."""
         probes = {name: torch.zeros_like(answer).requires_grad_() for name, answer in answers.items()}
         edits = [Edit(layers=layer.name, output=probes[layer.name].add) for layer in self._layers]
         with self._hook_outputs({name: partial(_add_probe, probes[name]) for name in self._mlps if name}):
@@ -181,7 +183,7 @@ class Ablation:
         return dict(zip(probes, torch.autograd.grad(lead, list(probes.values())), strict=True))
 
     def kept(self, members: Collection[tuple[int, int | None]]) -> float:
-        """The share of the lead that these parts keep: 1 for all of them, 0 for none."""
+        """Share of the logit difference that these members keep: 1 for all of them, 0 for none."""
         if self.whole == self.ablated:
             raise Problem("no part of this model changes the lead: it is {lead} without them", lead=self.whole)
         return (self.lead(members) - self.ablated) / (self.whole - self.ablated)
@@ -189,7 +191,7 @@ class Ablation:
     def curve(
         self, members: Sequence[tuple[int, int | None]], sizes: Iterable[int] | None = None
     ) -> Iterator[tuple[int, float]]:
-        """A size and the share that the first so many members keep, as they come: one pass each."""
+        """Yield each size and the share that the first `size` members keep: one pass each."""
         for size in circuit_sizes(len(members)) if sizes is None else sizes:
             yield size, self.kept(members[:size])
 
@@ -201,8 +203,9 @@ class Ablation:
     def _replacements(
         self, answers: list[tuple[dict[str, Tensor], Tensor]], trace: Trace
     ) -> tuple[bool, dict[str, Tensor]]:
-        """What stands in for each layer's heads (B or 1, H, Q or 1, Dv) and for each MLP (B or 1, 1, Q or 1, M), by
-        name, from what the others answer; and whether it does so position by position.
+        """Replacements by module name, and whether they differ by position.
+
+        Of a layer's heads (B or 1, H, Q or 1, Dv), of an MLP (B or 1, 1, Q or 1, M).
         """
         length = trace[0].shape[2]
         lengths = {next(iter(values.values())).shape[2] for values, _ in answers}
@@ -221,7 +224,7 @@ class Ablation:
         return same or self.by == "resample", values
 
     def _collect_outputs(self, prompt: Prompt) -> tuple[dict[str, Tensor], Tensor]:
-        """What heads (B, H, Q, Dv) and MLPs (B, 1, Q, M) answer to a prompt, and which tokens are real (B, Q)."""
+        """Outputs of heads (B, H, Q, Dv) and MLPs (B, 1, Q, M) for a prompt, and its mask of real tokens (B, Q)."""
         seen: dict[str, Tensor] = {}
         with self._hook_outputs({name: partial(_store_output, seen, name) for name in self._mlps if name}):
             trace = self._pass(prompt, logits=None)
@@ -243,12 +246,12 @@ def find_circuit(
     sizes: Iterable[int] | None = None,
     tokenizer: Any = None,
 ) -> Circuit:
-    """The heads and MLPs that make a token's logit, or its lead over `versus`, and the share of it that the first few
-    keep when all others are ablated: one pass for each size.
+    """Find the circuit behind a token's logit, or behind its difference from the logit of `versus`.
 
-    Parts come in the order of `scores`, by (layer, head) with None for the MLP; or of what ablating each alone would
-    change to first order (linearised: `Ablation.effects`). Ablated ones are replaced by their mean over the prompts of
-    `other`, or, `by` "resample", by what they answer to one other prompt of the same length.
+    For each size, one pass measures the share that the first members keep when all others are ablated. Members are
+    ordered by `scores`, whose keys are (layer, head), with None for the MLP. Without `scores`, `Ablation.effects`
+    orders them. Ablated outputs are replaced by their mean over the prompts of `other`. With `by` "resample" they are
+    replaced by those of one other prompt of the same length.
     """
     ablation = Ablation(model, prompt, other, token, versus, by, position, tokenizer)
     values = ablation.effects() if scores is None else {member: scores.get(member, 0.0) for member in ablation.direct}
@@ -275,7 +278,7 @@ def circuit_sizes(most: int) -> list[int]:
 
 
 def _run_prompt(model: Model, prompt: Prompt, edits: Sequence[Edit] = (), **options: Any) -> Trace:
-    """The pass of a prompt, under edits if there are any."""
+    """Run a prompt, under edits if there are any, and record it."""
     args, inputs = model_arguments(prompt)
     run = partial(intervene, model, edits) if edits else partial(capture, model)
     return run(*args, **options, **inputs)
@@ -290,7 +293,7 @@ def _mean_output(answers: list[tuple[Tensor, Tensor]], per_position: bool) -> Te
 
 
 def _change_output(change: Callable[[Tensor], Tensor | None], _module: nn.Module, _args: Any, output: Any) -> Any:
-    """A hook that puts what `change` makes of a module's answer in its place; None leaves it."""
+    """Forward hook: replace a module's output by `change(output)`, unless that is None."""
     several = isinstance(output, tuple)
     new = change(output[0] if several else output)
     return (new, *output[1:]) if several and new is not None else new

@@ -1,8 +1,8 @@
-"""What a head looks for and what it writes, token by token, and what heads could say to each other, by weights alone.
+"""QK and OV circuits of a head over the vocabulary, and composition scores between heads, from weights alone.
 
-The circuits of Elhage et al. 2021, "A mathematical framework for transformer circuits": QK from a query's token to a
-key's, OV from a token that is attended to, to the logits. Nothing of vocabulary times vocabulary, and nothing of width
-times width, is built. Projections are run and not read, so that fused, grouped, adapted and normed ones are all right.
+Elhage et al. 2021, "A mathematical framework for transformer circuits": QK leads from a query's token to a key's, OV
+from an attended token to the logits. No matrix of vocabulary times vocabulary or width times width is built.
+Projections are run, not read: fused, grouped, adapted and normed ones all work.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ TokenPair = tuple[int, int, float]  #: a token, another one, and their score
 
 @dataclass(frozen=True, eq=False)
 class HeadCircuits:
-    """One head's circuits over V tokens: their queries and keys, their values, and what a value adds to each logit.
+    """QK and OV circuits of one head over V tokens.
 
-    Scores of `matches` are those before the softmax, as the model scales them. Those of `writes` are logits, for a head
-    that attends to the token alone, where every norm on the way has scale 1, and before a soft-cap.
+    Scores of `matches` are those before the softmax, as the model scales them. Scores of `writes` are logits before a
+    soft-cap, for a head that attends to the token alone, with the scale of every norm set to 1.
     """
 
     tokens: Tensor  #: (V,): ids
@@ -62,12 +62,12 @@ class HeadCircuits:
     why: Message | None = None  #: why not
 
     def matches(self, query: int | None = None, n: int = 10, lowest: bool = False) -> list[TokenPair]:
-        """(query, key, score): the keys that a query's token looks for most, or the pairs of all; or least."""
+        """The n best (query, key, score) of a query's token, None: of all tokens. `lowest` gives the worst instead."""
         best = _best_pairs(self._select_rows(self.queries, query), self.keys, n, lowest)
         return [(self._token_id(row, query), int(self.tokens[column]), score) for row, column, score in best]
 
     def writes(self, token: int | None = None, n: int = 10, lowest: bool = False) -> list[TokenPair]:
-        """(token, other, logit): what a token that is attended to raises most, or the pairs of all; or least."""
+        """The n best (token, raised token, logit) of an attended token, None: of all. `lowest`: the worst."""
         if self.logits is None:
             raise Problem("what this head writes cannot be told by its weights: {why}", why=self.why)
         best = _best_pairs(self._select_rows(self.values, token), self.logits, n, lowest)
@@ -86,10 +86,10 @@ class HeadCircuits:
 def head_circuits(
     model: Model, layer: int, head: int, distance: int = 0, tokens: Sequence[int] | None = None
 ) -> HeadCircuits:
-    """The QK and OV circuits of a head over the whole vocabulary, or over `tokens`.
+    """Compute the QK and OV circuits of a head over the vocabulary, or over `tokens`.
 
-    Each token's embedding goes through the layer's own norm and projections, as if nothing stood between, with the
-    query `distance` positions after the key. Learned positions are left out.
+    Each token's embedding goes straight through the layer's norm and projections, with the query `distance` positions
+    after the key. Learned positions are left out.
     """
     model = unwrap_model(model)
     embeds = getattr(model, "get_input_embeddings", lambda: None)()
@@ -123,7 +123,7 @@ def head_circuits(
 
 
 def _logit_map(stream: Residual, path: LogitPath, layer: RecordedLayer, trace: Trace, head: int) -> Tensor:
-    """(V, Dv): what each number of a head's output adds to each token's logit, the scale of every norm being 1."""
+    """Map from a head's output to the logits, (V, Dv), with the scale of every norm set to 1."""
     projection = layer.w_o_by_head[head] * path.factor  # (M, Dv)
     steps = tuple(replace(step, scale=None) for step in path.steps)
     still = {key: replace(frozen_map, scale=None) for key, frozen_map in stream.maps.items()}
@@ -137,7 +137,7 @@ def _logit_map(stream: Residual, path: LogitPath, layer: RecordedLayer, trace: T
 
 
 def _best_pairs(left: Tensor, right: Tensor, n: int, lowest: bool) -> list[TokenPair]:
-    """(row of left, row of right, product) of the n largest products, or the n lowest."""
+    """The n largest products, or the n lowest, as (row of left, row of right, product)."""
     sign, best = -1 if lowest else 1, list[TokenPair]()
     for start in range(0, len(left), ROWS):
         products = sign * left[start : start + ROWS] @ right.mT
@@ -150,11 +150,11 @@ def _best_pairs(left: Tensor, right: Tensor, n: int, lowest: bool) -> list[Token
 
 @dataclass(frozen=True, eq=False)
 class Composition:
-    """How much of what a head writes the head of a later layer could read, (L, H, L, H): earlier head first.
+    """Composition scores of pairs of heads, (L, H, L, H): earlier head first.
 
-    Frobenius norms of the products of the heads' circuits over those of the circuits (Elhage et al. 2021): between 0
-    and 1, and above 0 for random weights too. NaN where the second layer is not the later one, and where a layer norms
-    its queries, keys or values: no matrix stands for the circuit.
+    The Frobenius norm of the product of both circuits over the norms of the circuits (Elhage et al. 2021). Scores
+    lie between 0 and 1, and above 0 for random weights too. They are NaN where the second layer is not the later one,
+    and where a layer norms its queries, keys or values: no matrix stands for the circuit then.
     """
 
     q: Tensor
@@ -163,7 +163,7 @@ class Composition:
 
 
 def composition_scores(model: Model) -> Composition:
-    """The composition scores of all pairs of heads: through the later one's queries, keys and values.
+    """Compute the composition scores of all pairs of heads, through the later head's queries, keys and values.
 
     The gain of a layer's own norm is part of what it reads; norms after attention are not counted.
     """
@@ -186,7 +186,7 @@ def composition_scores(model: Model) -> Composition:
 
 @dataclass(frozen=True)
 class _HeadMaps:
-    """What a layer's heads read, (H, M, D), and write, (H, M, Dv), and the triangles of their QR decompositions."""
+    """Matrices by which heads read, (H, M, D), and write, (H, M, Dv), and the R of their QR decompositions."""
 
     q: Tensor
     k: Tensor
@@ -215,7 +215,7 @@ class _HeadMaps:
         )
 
     def composition_norms(self, earlier: _HeadMaps) -> Iterator[Tensor]:
-        """Through q, k and v, (H, H) each: earlier head first."""
+        """Composition scores with an earlier layer through q, k and v, (H, H) each: earlier head first."""
         written = torch.linalg.matrix_norm(earlier.r["o"] @ earlier.r["v"].mT)
         for reads, partner, side in ((self.q, "k", "q"), (self.k, "q", "k"), (self.v, "o", "v")):
             between = torch.einsum("rmd,smv->srdv", reads, earlier.o)
@@ -226,7 +226,7 @@ class _HeadMaps:
 
 @dataclass(frozen=True)
 class _ModuleCall:
-    """One call of a module: what it was given and what it answered."""
+    """One call of a module: its arguments and its output."""
 
     module: nn.Module
     args: tuple[Any, ...]
@@ -235,12 +235,12 @@ class _ModuleCall:
 
     @property
     def hidden(self) -> Tensor:
-        """(1, 1, M)"""
+        """Hidden states among the arguments, (1, 1, M)."""
         return next(value for value in (*self.args, *self.kwargs.values()) if is_hidden(value))
 
 
 def _run_one_token(model: nn.Module, position: int) -> tuple[Trace, dict[str, _ModuleCall]]:
-    """A pass of one token at a position, and the calls of all modules in it that are given hidden states."""
+    """Run one token at a position: its trace, and the calls of all modules that take hidden states."""
     if not uses_interface(model):
         raise Problem("{model} is not a model of transformers that can be read exactly", model=type(model).__name__)
     calls: dict[str, _ModuleCall] = {}
@@ -263,11 +263,11 @@ def _run_one_token(model: nn.Module, position: int) -> tuple[Trace, dict[str, _M
 
 
 class _StopPass(Exception):
-    """What was looked for has been seen."""
+    """Ends a pass early: the wanted call has been recorded."""
 
 
 class _StoppingRecorder(Recorder):
-    """Records one call of attention, which is not answered."""
+    """Records one attention call and stops the pass there."""
 
     def answer(self, module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> NoReturn:
         self.layers.append(self.describe(module, call))
@@ -275,7 +275,7 @@ class _StoppingRecorder(Recorder):
 
 
 def _read_attention(model: nn.Module, name: str, seen: _ModuleCall, rows: Tensor) -> RecordedLayer:
-    """The attention that a module calls when it is given rows (N, 1, M) in the place of the token it was given."""
+    """Attention layer that a module runs on `rows` (N, 1, M) in place of its own hidden states."""
     args, kwargs = replace_hidden(name, lambda _: rows, seen.args, seen.kwargs)
     reader = _StoppingRecorder(model)
     with (
@@ -292,7 +292,7 @@ def _read_attention(model: nn.Module, name: str, seen: _ModuleCall, rows: Tensor
 
 
 def _find_norm_before(hidden: Tensor, calls: dict[str, _ModuleCall], block: str) -> tuple[Tensor, bool]:
-    """Gain (M,) of the norm whose answer the attention of a block was given, and whether it takes the mean off."""
+    """Gain (M,) of the norm in front of a block's attention, and whether it subtracts the mean."""
     for name, seen in calls.items():
         answered = seen.output
         if is_within(name, block) and is_hidden(answered) and torch.equal(answered, hidden):

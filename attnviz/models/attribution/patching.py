@@ -1,7 +1,7 @@
-"""Activation patching: what a logit would have been, had one part of a pass been taken from the pass of another prompt.
+"""Activation patching: the change of a logit when activations of another prompt's pass are put into a pass.
 
-The linearised effect of every part at once takes two passes and one backward; the exact effect of chosen parts takes a
-pass for a few of them.
+The linearised effect of every head and stream position takes two passes and one backward. The exact effect takes one
+pass for a few cells.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ONE_LIST = N_("patching needs a model with one list of self-attention layers")
 
 
 class Cell(NamedTuple):
-    """What is patched: a head of a layer, or the residual stream where the layer begins; numbers count from 0."""
+    """A patched activation: a head of a layer, or the residual stream where the layer begins. Indices count from 0."""
 
     layer: int
     head: int | None = None  #: None: the residual stream
@@ -44,7 +44,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Measure:
-    """A number taken from the logits: that of `token`, or its lead over `versus`, at a position."""
+    """The measured number: the logit of `token`, or its difference from the logit of `versus`, at a position."""
 
     token: int
     versus: int | None = None
@@ -55,12 +55,12 @@ class Measure:
     def from_tokens(
         model: Model, token: int | str, versus: int | str | None, position: int | None, tokenizer: Any
     ) -> Measure:
-        """The measure by ids or texts of tokens; what `load` gives knows its tokenizer."""
+        """Measure of tokens given by id or text; a loaded model brings its own tokenizer."""
         reader = model.tokenizer if tokenizer is None and isinstance(model, LoadedModel) else tokenizer
         return Measure(token_id(reader, token), token_id(reader, versus), position, tokenizer)
 
     def evaluate(self, trace: Trace) -> Tensor:
-        """(B,)"""
+        """Value of the measure in each row, (B,)."""
         logits = trace.logits
         if logits is None:
             raise Problem("this model gives no logits")
@@ -75,10 +75,10 @@ class Measure:
 
 @dataclass(frozen=True, eq=False)
 class Patching:
-    """What patching each part of the clean run into the corrupted one adds to the measure, to first order.
+    """First-order effects on the measure of patching clean activations into the corrupted run.
 
-    `before` is the measure of the corrupted run, `after` that of the clean one. Linearised: of a part that is far from
-    its clean value, or that a softmax has saturated, `exact_patching` may say something else.
+    `before` is the measure of the corrupted run, `after` that of the clean one. `exact_patching` may differ where an
+    activation is far from its clean value, or where a softmax is saturated.
     """
 
     heads: Tensor  #: (L, H, T); NaN where a layer has fewer heads
@@ -90,16 +90,20 @@ class Patching:
 
     @property
     def by_head(self) -> Tensor:
-        """(L, H): each head at all positions together."""
+        """Effect of each head at all positions together, (L, H)."""
         return self.heads.sum(-1)
 
     def at(self, cell: Cell) -> float:
-        """The linearised effect of one cell."""
+        """Linearised effect of one cell."""
         values = self.streams[cell.layer] if cell.head is None else self.heads[cell.layer, cell.head]
         return float(values.sum() if cell.position is None else values[cell.position])
 
     def top(self, n: int = 10, among: Among = "heads") -> list[Cell]:
-        """The cells of largest effect, up or down: heads at all positions together, or at one, or the stream at one."""
+        """The n cells of largest effect, up or down.
+
+        `among` "heads" are heads at all positions together, "positions" heads at one position, "streams" the residual
+        stream at one position.
+        """
         maps = {"heads": self.by_head, "positions": self.heads, "streams": self.streams}
         if among not in maps:
             raise Problem("among={among} must be one of {names}", among=repr(among), names=MessageList(maps))
@@ -109,7 +113,7 @@ class Patching:
         return [Cell(index[0], None, index[1]) if among == "streams" else Cell(*index) for index in places]
 
     def correlation(self, exact: Iterable[tuple[Cell, float]]) -> float:
-        """Pearson's correlation of exact effects with the linearised ones of the same cells; NaN for fewer than 2."""
+        """Pearson correlation of exact with linearised effects of the same cells; NaN for fewer than 2."""
         pairs = torch.tensor([(self.at(cell), value) for cell, value in exact], dtype=torch.float64)
         return float(torch.corrcoef(pairs.T)[0, 1]) if len(pairs) > 1 else float("nan")
 
@@ -123,11 +127,11 @@ def attribution_patching(
     position: int | None = None,
     tokenizer: Any = None,
 ) -> Patching:
-    """The linearised effect of patching every head and the residual stream, at every position, into the corrupted run.
+    """Linearised effect of patching every head and the residual stream, at every position, into the corrupted run.
 
-    The measure is the logit of `token`, or its lead over `versus`, at the last real position or at `position`: ids, or
-    texts as in `Trace.logit_attribution`. Both prompts, sentences or ids, must have the same number of tokens. Two
-    passes and one backward.
+    The measure is the logit of `token`, or its difference from that of `versus`, at `position` or the last real one.
+    Tokens are ids or texts, as in `Trace.logit_attribution`. Both prompts, texts or ids, must have the same number of
+    tokens. Two passes and one backward.
     """
     measure = Measure.from_tokens(model, token, versus, position, tokenizer)
     good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure, grad=True)
@@ -161,9 +165,9 @@ def exact_patching(
     tokenizer: Any = None,
     at_once: int = 8,
 ) -> Iterator[tuple[Cell, float]]:
-    """What patching each of these cells into the corrupted run adds to the measure: cell and number, as they come.
+    """Yield each cell with the exact change of the measure when it is patched into the corrupted run.
 
-    The first two passes are those of both prompts; then one pass answers for `at_once` cells.
+    Two passes run both prompts; then each pass measures `at_once` cells.
     """
     measure = Measure.from_tokens(model, token, versus, position, tokenizer)
     good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure)
@@ -176,7 +180,7 @@ def exact_patching(
 
 @dataclass(frozen=True, eq=False)
 class PromptPass:
-    """A pass of one prompt: what its heads handed on, and the residual stream where each block began."""
+    """A pass of one prompt, with its head outputs and the residual stream at the input of each block."""
 
     trace: Trace
     inputs: dict[str, Any]
@@ -184,7 +188,7 @@ class PromptPass:
 
     @staticmethod
     def run(model: Model, prompt: Prompt, measure: Measure, grad: bool = False) -> PromptPass:
-        """The pass; with `grad`, gradients can be asked for what it holds."""
+        """Run the prompt; with `grad`, its activations stay in the graph."""
         streams: list[Tensor] = []
 
         def keep(stream: Tensor) -> Tensor:
@@ -200,18 +204,18 @@ class PromptPass:
 
     @property
     def outputs(self) -> list[Tensor]:
-        """Of each layer, (1, H, T, Dv)."""
+        """Head outputs of each layer, (1, H, T, Dv)."""
         return [layer.head_outputs() for layer in self.trace]
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Of its tokens, where they are known."""
+        """Labels of its tokens; empty where they are not known."""
         tokens = self.trace.tokens
         return tuple(map(str, tokens[0] if tokens and isinstance(tokens[0], tuple) else tokens))
 
     @property
     def length(self) -> int:
-        """How many tokens it has; a Problem where the pass is not one of a prompt that looks at itself."""
+        """Number of tokens; raises a Problem unless the pass is one prompt through self-attention layers."""
         shapes = {(layer.kind, layer.shape[0], layer.shape[2]) for layer in self.trace}
         kind, batch, length = shapes.pop()
         if shapes or kind != "self":
@@ -221,7 +225,7 @@ class PromptPass:
         return length
 
     def resolve_cell(self, cell: Cell) -> Cell:
-        """The cell with its numbers counted from 0; a Problem where it is not one of this pass."""
+        """Cell with non-negative indices; raises a Problem if it is not one of this pass."""
         layer = resolve_index("layer", cell.layer, len(self.streams if cell.head is None else self.trace))
         head = None if cell.head is None else resolve_index("head", cell.head, self.trace[layer].n_heads)
         return Cell(
@@ -229,7 +233,7 @@ class PromptPass:
         )
 
     def edits_for(self, cells: list[Cell]) -> list[Edit]:
-        """The edits that put one cell of this pass into each row of a batch."""
+        """Edits that put one cell of this pass into each row of a batch."""
         edits, blocks = [], count()
         for number in sorted({cell.layer for cell in cells if cell.head is not None}):
             layer = self.trace[number]
@@ -248,7 +252,7 @@ class PromptPass:
 def clean_and_corrupted_pass(
     model: Model, clean: Prompt, corrupted: Prompt, measure: Measure, grad: bool = False
 ) -> tuple[PromptPass, PromptPass]:
-    """The clean and the corrupted pass; a Problem where they differ in length."""
+    """Run both prompts; raises a Problem if they differ in length."""
     if has_two_stacks(unwrap_model(model)):
         raise Problem(_ONE_LIST)
     good, bad = PromptPass.run(model, clean, measure), PromptPass.run(model, corrupted, measure, grad)
@@ -271,7 +275,7 @@ def _insert_cells(source: Tensor, cells: list[tuple[int, Cell]], values: Tensor)
 
 
 def model_arguments(prompt: Prompt) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """A prompt as a model takes it: by position, or by the names of the model's arguments."""
+    """Positional and keyword arguments with which a model takes the prompt."""
     return ((), dict(prompt)) if isinstance(prompt, Mapping) else ((prompt,), {})
 
 
@@ -280,7 +284,7 @@ def repeat_rows(value: Any, rows: int) -> Any:
 
 
 def resolve_index(name: str, number: int, many: int) -> int:
-    """The number counted from 0; a Problem where there are not so many."""
+    """Non-negative index of `number` among `many`; raises a Problem if it is out of range."""
     if not -many <= number < many:
         raise Problem(
             "{name}={number} must be from {first} to {last}", name=name, number=number, first=-many, last=many - 1

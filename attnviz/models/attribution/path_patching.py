@@ -1,8 +1,7 @@
-"""Path patching: what one head does to another, or to the logits, directly, with no head between them.
+"""Path patching: the direct effect of one head on another, or on the logits, with no head between them.
 
-As Wang et al. 2022 do it: the clean prompt runs with all heads held at what they handed on in it, but for the sender,
-which hands on what it did in the corrupted prompt. What the receiver's q, k or v become then goes into one more clean
-run, to the end.
+As in Wang et al. 2022: the clean prompt runs with all heads frozen at their clean outputs, except the sender, which
+gets its corrupted output. The receiver's resulting q, k or v then goes into one more clean run, to the end.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ Mlps = Literal["recomputed", "frozen"]
 
 
 class Receiver(NamedTuple):
-    """A head, and which of its inputs a path ends in."""
+    """A head and the input, q, k or v, in which a path ends."""
 
     layer: int
     head: int
@@ -63,12 +62,12 @@ def path_patching(
     tokenizer: Any = None,
     at_once: int = 8,
 ) -> Iterator[tuple[Cell, float]]:
-    """What each sender's corrupted output adds to the measure of the clean run, by its direct paths to the receivers.
+    """Yield each sender with the effect of its corrupted output on the clean measure, by direct paths to the receivers.
 
     The measure is that of `attribution_patching`. A sender is a head, (layer, head) or (layer, head, position);
-    `receivers` are heads with one of q, k and v each, patched together, or "logits". On the way all other heads are
-    held at the clean run; `mlps` are "recomputed", so that a path may lead through them, or "frozen" as well, which
-    leaves the residual stream alone. Sender and number, as they come: two passes for `at_once` senders.
+    `receivers` are heads with one of q, k and v each, patched together, or "logits". All other heads are frozen at the
+    clean run. With `mlps` "recomputed" a path may lead through MLPs; with "frozen" only through the residual stream.
+    Two passes for `at_once` senders.
     """
     if mlps not in ("recomputed", "frozen"):
         raise Problem('mlps={mlps} must be "recomputed" or "frozen"', mlps=repr(mlps))
@@ -89,7 +88,7 @@ def path_patching(
 
 
 def _resolve_receiver(end: Receiver, clean: PromptPass) -> Receiver:
-    """The receiver with its numbers counted from 0; a Problem where it is not there."""
+    """Receiver with non-negative indices; raises a Problem if the model has no such head."""
     if end.through not in ("q", "k", "v"):
         raise Problem('a path ends in "q", "k" or "v" of a head, not in {through}', through=repr(end.through))
     layer, head, _ = clean.resolve_cell(Cell(end.layer, end.head))
@@ -97,7 +96,7 @@ def _resolve_receiver(end: Receiver, clean: PromptPass) -> Receiver:
 
 
 def _receiver_edit(end: Receiver, arrived: Trace) -> Edit:
-    """The edit that gives the receiver what has arrived in its q, k or v."""
+    """Edit that gives the receiver the q, k or v that it has in `arrived`."""
     layer = arrived[end.layer]
     new = dict(zip("qkv", layer.qkv, strict=True))[end.through]
 
@@ -109,7 +108,7 @@ def _receiver_edit(end: Receiver, arrived: Trace) -> Edit:
 
 
 class _FrozenMlps:
-    """What the MLPs of a model's blocks hand on: all that holds matrices and no attention."""
+    """Clean outputs of a model's MLPs: the modules of its blocks with matrices and without attention."""
 
     def __init__(self, model: nn.Module, clean: PromptPass) -> None:
         names = [layer.name for layer in clean.trace]
@@ -131,7 +130,7 @@ class _FrozenMlps:
             )
 
     def freeze_outputs(self) -> AbstractContextManager[None]:
-        """Inside the block, each hands on what it did when it first ran inside such a block."""
+        """Make each MLP return, inside the block, the output of its first run inside such a block."""
         return attach_hooks(
             module.register_forward_hook(this_thread_only(partial(self._replace_output, name)), with_kwargs=True)
             for name, module in self._modules.items()

@@ -1,4 +1,4 @@
-"""Run a model once with every attention layer recorded, to read it afterwards, or with its attention changed."""
+"""Run a model once and record every attention layer, or run it with its attention edited."""
 
 from attnviz.models.capture.adapter import adopt, reset_implementation
 from attnviz.models.capture.all_heads import Yardstick, group_heads, make_yardstick, sweep_layer

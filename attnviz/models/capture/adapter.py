@@ -1,12 +1,12 @@
-"""All that is private in transformers: how a model finds its attention function, and how to put ours in its place.
+"""Switch transformers models to our attention function: all use of private transformers names is here.
 
-A model that the app loads is adopted: it calls ours for good. A model handed in from outside is switched over when
-its first capture starts and given back exactly as it came when its last one ends, however it ends.
+A model that the app loads is adopted: it calls our function for good. A model from outside is switched when its first
+capture starts, and restored exactly when its last one ends, however it ends.
 
-transformers has a public `set_attn_implementation`. Tried on 440 families of 5.23.0 that look their function up, it
-did not put 25 back as they came, missed configs of 13, and says one name where 38 need two. So it adopts, and the few
-configs that it leaves are written one by one, as they all are when a model is switched for a while. `adapter_check`
-sees that all that is used here is there.
+transformers has a public `set_attn_implementation`. It was tried on 440 families of 5.23.0 that use the interface: it
+did not restore 25 exactly, missed configs of 13, and sets one name where 38 need two. So it only adopts. Configs that
+it misses are written one by one, as all are when a model is switched for a while. `adapter_check` checks that the
+private names exist.
 """
 
 import logging
@@ -62,7 +62,7 @@ _our_functions: dict[str, tuple[Function, Function]] = {}  # attention and mask,
 
 
 def register(attention: Function, mask: Function, plain_mask: Function) -> None:
-    """Make our functions known to transformers, once a model is adopted or switched; none calls them before."""
+    """Register our functions with transformers as soon as a model is adopted or switched."""
     _our_functions[NAME] = (attention, mask)
     _our_functions[NAME_PLAIN] = (attention, plain_mask)
 
@@ -98,7 +98,7 @@ def attention_function(name: str) -> Function:
 
 
 def mask_function(name: str | None) -> Function:
-    """transformers' own function for the masks that go with attention `name`; one that makes none where it has none."""
+    """transformers' own mask function for attention `name`; where it has none, a function that returns None."""
     function = _interfaces()[1]().get(name)
     if function is None and name in ("sdpa", "eager"):
         raise Problem("transformers no longer has a mask function {name}", name=name)
@@ -106,7 +106,7 @@ def mask_function(name: str | None) -> Function:
 
 
 def plain_function(module: nn.Module) -> Function:
-    """The family's own attention, which returns its weights."""
+    """The family's own eager attention, which returns its weights."""
     function = getattr(_modeling_file(module), PLAIN, None)
     if function is None:
         raise Problem("{model} no longer has {what}", model=type(module).__module__, what=PLAIN)
@@ -114,7 +114,7 @@ def plain_function(module: nn.Module) -> Function:
 
 
 def original_function(module: nn.Module) -> Function:
-    """What an attention layer called before a running capture switched its model over."""
+    """The function that an attention layer called before a running capture switched its model."""
     file = _modeling_file(module)
     return (getattr(file, LOOKED_UP_IN, None) or _interfaces()[0]()).get_interface(
         original_implementation(module), getattr(file, PLAIN, None)
@@ -148,10 +148,10 @@ def adopt(model: nn.Module) -> nn.Module:
 
 
 def reset_implementation(config: Any) -> None:
-    """Leave the choice of functions to transformers where a config.json names one that needs another package.
+    """Clear an implementation that a config.json names and that needs another package; transformers then chooses.
 
-    Its attention becomes ours anyway. And a name such as "flash_attention_2" means a kernel of the hub to a
-    transformers that finds the package `kernels` and not the function's own: code that nobody here asked for.
+    The attention becomes ours anyway. With the package `kernels` installed, a name such as "flash_attention_2" would
+    make transformers fetch and run a kernel from the hub.
     """
     for read, built_in in ((READ, BUILT_IN), (EXPERTS, BUILT_IN_EXPERTS)):
         if any(getattr(sub_config, read, None) not in built_in for sub_config in _iterate_configs(config)):
@@ -168,7 +168,7 @@ def _iterate_configs(config: Any) -> Iterator[Any]:
 
 
 def _call_public_setter(model: nn.Module, wanted: list[tuple[Any, str]]) -> None:
-    """transformers' own way to adopt, where it can: see above for what it leaves."""
+    """Call transformers' public setter where it can serve; see the module's docstring for what it misses."""
     public = getattr(model, "set_attn_implementation", None)
     if public is not None and len({name for _, name in wanted}) == 1:
         try:
@@ -178,7 +178,7 @@ def _call_public_setter(model: nn.Module, wanted: list[tuple[Any, str]]) -> None
 
 
 def replace_names(model: nn.Module) -> list[tuple[Any, str]]:
-    """Every config object that some part of the model reads, each once, with our name for its family."""
+    """Each config object that a module of the model reads, once, with our function's name for its family."""
     fused: dict[int, tuple[Any, bool]] = {}
     for module in model.modules():
         config = getattr(module, "config", None)
@@ -197,10 +197,10 @@ def original_implementation(owner: Any) -> str | None:
 
 @contextmanager
 def switch_implementation(model: nn.Module, name: str | None = None) -> Iterator[None]:
-    """Have `model` run our functions, or implementation `name`, inside the block; alike blocks overlap freely.
+    """Make `model` run our functions, or implementation `name`, inside the block; equal blocks may overlap.
 
-    Every config is held for as long as the block lasts, also one that names the function already: what it says
-    before the lock is had may be another block's doing.
+    Every config counts as switched while the block lasts, even if it names the function already: before the lock is
+    taken, that name may come from another block.
     """
     wanted = [(config, name or replacement) for config, replacement in replace_names(model)]
     if wanted:
@@ -232,7 +232,7 @@ def switch_implementation(model: nn.Module, name: str | None = None) -> Iterator
 
 
 def _write_implementation(config: Any, name: str | None) -> None:
-    """Say which function this config's layers call, and see that they will be told so."""
+    """Write the implementation's name into a config; raises a Problem if reading it back gives another."""
     if getattr(config, READ) != name:
         setattr(config, WRITTEN, name)
     if getattr(config, READ, None) != name:
@@ -244,5 +244,5 @@ def _write_implementation(config: Any, name: str | None) -> None:
 
 
 def _modeling_file(module: nn.Module) -> Any:
-    """The modeling file that a layer is written in."""
+    """Module object of the modeling file that defines a layer."""
     return sys.modules[type(module).__module__]

@@ -1,7 +1,7 @@
-"""Whether the installed transformers still has what the adapter leans on.
+"""Check that the installed transformers still has what the adapter relies on.
 
-Asked at the first capture. Without it, a version that moved something would show every model as one of the families
-that have no interface: by its weights only, slower, and nobody would know why.
+The check runs at the first capture. Without it, a version that renamed something would make every model look like one
+without the interface: slower, weights only, and for no visible reason.
 """
 
 from functools import cache
@@ -22,13 +22,13 @@ _CALL = "attnviz/models/capture/attention_call.py"
 
 @cache
 def require_adapter() -> None:
-    """A Problem that names what is gone, unless everything is there. A few milliseconds, once a process."""
+    """Raise a Problem that names what transformers no longer has. Takes milliseconds, once a process."""
     for message in missing_dependencies(RELIANCES) if adapter.INSTALLED else ():
         raise Problem(message.template, **message.params)
 
 
 class _Probe(Recorder):
-    """Records a pass, and keeps what else its one layer handed over."""
+    """Records a pass and the keywords of its one layer."""
 
     def answer(self, module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> Answer:
         self.keywords = kwargs
@@ -48,7 +48,7 @@ def _make_config(**settings: Any) -> Any:
 
 
 def _record_probe() -> _Probe:
-    """One pass of a Llama of one layer and three tokens, the first of them padding."""
+    """Record a Llama of one layer on three tokens, the first of them padding."""
     from transformers.models.llama.configuration_llama import LlamaConfig
 
     config = LlamaConfig(

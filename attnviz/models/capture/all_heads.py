@@ -1,7 +1,7 @@
-"""All heads of a layer in one go: their pictures and their measures, from weights that are computed once.
+"""Thumbnails and measures of all heads of a layer, from weights that are computed once.
 
-Weights come some rows at a time, with only the keys that these rows may see, and are measured while they lie in the
-processor's cache. Under a causal mask half of a layer's cells are never computed, and none ever reaches memory.
+Weights are computed a band of rows at a time, for the keys that these rows may see. They are measured while they are
+in the processor's cache. Under a causal mask half of the cells are never computed.
 """
 
 from collections.abc import Iterator
@@ -31,10 +31,10 @@ FEWEST_ROWS = 32  #: at a time: with fewer, calls would take longer than numbers
 
 @dataclass(frozen=True)
 class Yardstick:
-    """What the keys of one sentence are to its rows: made once, and held against every head of every layer.
+    """Targets of all measures for one sentence, computed once used for every head of every layer.
 
-    Weights may come in parts, some rows at a time and without the keys that none of these rows sees: what is computed
-    from a part while it lies in the processor's cache costs a fraction of what it costs later.
+    Weights may come in bands: some rows at a time, without the keys that none of these rows sees. Measuring a band
+    while it is in the processor's cache costs a fraction of measuring it later.
     """
 
     distance: Tensor  #: (..., Q, K) positions between query and key
@@ -43,7 +43,7 @@ class Yardstick:
 
     @classmethod
     def for_weights(cls, like: Tensor, tokens: Tensor | None = None, keys: Tensor | None = None) -> "Yardstick":
-        """For weights shaped `like` (..., Q, K); `keys` (..., K) is False at padding, `tokens` are the keys' ids."""
+        """Yardstick for weights shaped `like` (..., Q, K); `keys` (..., K) is False at padding, `tokens` key ids."""
         dtype = torch.promote_types(like.dtype, torch.float32)
         away = key_offsets(like, dtype, keys)
         marks: dict[str, Tensor] = {}
@@ -60,12 +60,11 @@ class Yardstick:
         )
 
     def measure_rows(self, weights: Tensor, allowed: Tensor, first: int = 0, key: int = 0) -> dict[str, Tensor]:
-        """Every measure of some rows, (..., q), by its name: weights (..., q, k) begin at row `first` and at key `key`.
+        """Measures of some rows, (..., q), by name; `weights` (..., q, k) begin at row `first` and at key `key`.
 
-        Entropy in nats, its share of the most that the row allows, the number of effective keys, the largest weight,
-        the mean distance in positions, and the weight, 0 to 1, on tokens that stand somewhere: see
-        `attnviz.core.measures`. NaN where a row has none. `allowed` (..., q) counts the keys that each of these rows
-        may see, all of which must be among the weights'.
+        They are entropy in nats and as a share of its maximum, effective keys, largest weight, mean distance in
+        positions, and the weight, 0 to 1, on certain tokens: see `attnviz.core.measures`. NaN where a row has none.
+        `allowed` (..., q) counts the keys that each row may see; all of them must be among those of `weights`.
         """
         wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
         queries, keys = slice(first, first + wide.shape[-2]), slice(key, key + wide.shape[-1])
@@ -90,7 +89,7 @@ class Yardstick:
         return {name: value.masked_fill(total == 0, torch.nan) for name, value in values.items()}
 
     def _diagonal_weights(self, weights: Tensor, offset: int, first: int, key: int) -> Tensor:
-        """Weight on the key `offset` positions after each query; 0 where it is no part of these, NaN where none is."""
+        """Weight on the key `offset` positions after each query; 0 outside this band, NaN outside the sentence."""
         q_len, k_len = self.distance.shape[-2:]
         targets = torch.arange(first, first + weights.shape[-2], device=weights.device) + (k_len - q_len + offset)
         here = targets - key
@@ -106,7 +105,7 @@ NEIGHBOURS = {"previous_token": -1, "same_token": 0, "next_token": 1}
 
 @dataclass(frozen=True)
 class LayerSweep:
-    """What one sweep over a layer finds."""
+    """Result of one sweep over a layer."""
 
     largest: Tensor  #: (B, H, q, k) the largest of each block, at most SIDE a side; -1 where all is masked
     #: the row average of each measure, (B, H), NaN where it is undefined in every row; none without a yardstick
@@ -114,17 +113,14 @@ class LayerSweep:
 
 
 def group_heads(layer: RecordedLayer) -> list[list[int]]:
-    """The heads in groups: all at once if their weights are small, else few at a time.
-
-    Groups are sized so that their weights fit the processor's cache, where computing them is much faster.
-    """
+    """Split the heads into groups whose weights fit the processor's cache, where computing is much faster."""
     b, heads, q_len, k_len = layer.shape
     step = max(1, CHUNK // 16 // (b * q_len * k_len))
     return [list(range(start, min(start + step, heads))) for start in range(0, heads, step)]
 
 
 def make_yardstick(layer: RecordedLayer, tokens: Tensor | None = None) -> Yardstick:
-    """What to measure a layer with, the same for all layers of a stack; `tokens` (B, K) or (K,) are the keys' ids.
+    """Yardstick of a layer, the same for all layers of a stack; `tokens` (B, K) or (K,) are the keys' ids.
 
     Token scores are for self-attention only, because in cross-attention queries and keys are two different sentences.
     """
@@ -136,7 +132,7 @@ def make_yardstick(layer: RecordedLayer, tokens: Tensor | None = None) -> Yardst
 
 
 def sweep_layer(layer: RecordedLayer, yardstick: Yardstick | None = None) -> LayerSweep:
-    """The pictures of all heads of a layer and, with a yardstick, their measures; padding counts for none of them."""
+    """Compute the thumbnails of all heads of a layer and, with a yardstick, their measures without padding."""
     b, heads, q_len, k_len = layer.shape
     mask, padding = layer.mask, None if layer.padding is None else layer.padding[..., 0, :].unsqueeze(-2)
     edges_q, edges_k = block_edges(q_len), block_edges(k_len)
@@ -161,13 +157,13 @@ def sweep_layer(layer: RecordedLayer, yardstick: Yardstick | None = None) -> Lay
 
 
 def block_edges(n: int, side: int = SIDE) -> list[int]:
-    """Where blocks begin, and where the last one ends: as equal as can be, at most `side` of them, none empty."""
+    """Edges of at most `side` blocks of nearly equal size that cover `n` rows; none is empty."""
     count = max(1, min(n, side))
     return [i * n // count for i in range(count + 1)]
 
 
 def _split_edges(lines: list[int], rows: int) -> Iterator[list[int]]:
-    """Neighbouring edges, of about `rows` rows at a time."""
+    """Yield runs of neighbouring edges that span about `rows` rows each."""
     start = 0
     while start < len(lines) - 1:
         end = start + 1
@@ -178,12 +174,12 @@ def _split_edges(lines: list[int], rows: int) -> Iterator[list[int]]:
 
 
 def _shape_template(layer: RecordedLayer) -> Tensor:
-    """A tensor of the shape of the layer's weights, which takes no memory."""
+    """Empty tensor in the shape of the layer's weights; it takes no memory."""
     return torch.empty((), device=layer.device).expand(layer.shape)
 
 
 def _row_weights(layer: RecordedLayer, mask: Tensor, rows: slice) -> tuple[Tensor, slice]:
-    """The weights (B, H, q, k) of some rows, and which keys these k are: all that may have any weight."""
+    """Weights (B, H, q, k) of some rows, and the slice of keys that may have any weight."""
     if rows == slice(0, layer.shape[2]):
         return layer.weights(), slice(0, layer.shape[3])
     keys = _visible_keys(mask, rows) if layer.exact else slice(0, layer.shape[3])
@@ -191,14 +187,14 @@ def _row_weights(layer: RecordedLayer, mask: Tensor, rows: slice) -> tuple[Tenso
 
 
 def _visible_keys(mask: Tensor, rows: slice) -> slice:
-    """From the first to the last key that any of these rows may see, one key at least."""
+    """Slice from the first to the last key that any of these rows may see; at least one key."""
     row_mask = mask[..., rows, :] if mask.shape[-2] > 1 else mask
     seen = row_mask.reshape(-1, row_mask.shape[-1]).any(0).nonzero()
     return slice(int(seen[0]), int(seen[-1]) + 1) if len(seen) else slice(0, 1)
 
 
 def _max_over_rows(weights: Tensor, lines: list[int], keys: slice, k_len: int) -> Tensor:
-    """The largest (B, H, rows, K) of each block of rows of weights (B, H, q, k); 0 at keys that are not among them."""
+    """Maxima (B, H, rows, K) of blocks of rows of `weights` (B, H, q, k); 0 at all other keys."""
     if len(lines) - 1 == weights.shape[2] and weights.shape[3] == k_len:
         return weights.float()
     band = weights.new_zeros(*weights.shape[:2], len(lines) - 1, k_len, dtype=torch.float32)
@@ -208,14 +204,14 @@ def _max_over_rows(weights: Tensor, lines: list[int], keys: slice, k_len: int) -
 
 
 def _max_over_keys(band: Tensor, lines: list[int]) -> Tensor:
-    """The largest (..., k) of each block of keys of (..., K)."""
+    """Maxima (..., k) of blocks of keys of `band` (..., K)."""
     if len(lines) - 1 == band.shape[-1]:
         return band
     return torch.stack([band[..., start:end].amax(-1) for start, end in pairwise(lines)], -1)
 
 
 def _visible_blocks(layer: RecordedLayer, mask: Tensor, edges_q: list[int], edges_k: list[int]) -> Tensor:
-    """Whether anything may be seen in each block, (B or 1, H or 1, q, k)."""
+    """Whether any cell of each block is visible, (B or 1, H or 1, q, k)."""
     if layer.allowed is None and layer.causal:  # the last row of a block sees most
         return torch.tensor(edges_q[1:], device=mask.device)[:, None] > torch.tensor(edges_k[:-1], device=mask.device)
     full_mask = mask.expand(*mask.shape[:-2], edges_q[-1], edges_k[-1])

@@ -1,6 +1,6 @@
-"""One call of attention: what a model hands over brought into one form, and what it is answered.
+"""Attention calls of transformers models: parsed into one form, recorded, and answered.
 
-Our functions stand under a name of our own in transformers' interface. Nothing is recorded unless the calling
+Our functions are registered under our own name in transformers' interface. Nothing is recorded unless the calling
 thread has set `listener`: one model serves many sessions.
 """
 
@@ -47,7 +47,7 @@ HARMLESS = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class AttentionCall:
-    """One call of attention: see attnviz.models.capture.recorded_layer.RecordedLayer for the fields they share."""
+    """Arguments of one attention call; `RecordedLayer` explains the fields that they share."""
 
     q: Tensor
     k: Tensor
@@ -69,7 +69,7 @@ SplitMasks = dict[int, tuple[Tensor, tuple[Tensor | None, Tensor | None]]]
 
 
 def split_mask(mask: Tensor) -> tuple[Tensor | None, Tensor | None]:
-    """(where a query may attend, what is added to the scores): either may be None."""
+    """Split an additive mask into where a query may attend, and what is added to the scores; either may be None."""
     if mask.dtype == torch.bool:
         return mask, None
     allowed = mask > HIDDEN
@@ -86,9 +86,9 @@ def parse_call(
     kwargs: dict[str, Any],
     split: SplitMasks,
 ) -> AttentionCall:
-    """Read the arguments the way torch's fused attention and transformers' wrapper of it do.
+    """Parse the arguments as torch's fused attention and transformers' wrapper of it do.
 
-    `split` holds the masks that were taken apart before, and takes this one in.
+    `split` caches the masks that were split before.
     """
     options = {name: value for name, value in kwargs.items() if value is not None and name not in HARMLESS}
     q_len, k_len = q.shape[2], k.shape[2]
@@ -116,7 +116,7 @@ def parse_call(
 
 
 def _mask_from_indices(allowed: Tensor | None, causal: bool, indices: Tensor, q_len: int, k_len: int) -> Tensor:
-    """Sparse attention names the keys each query keeps, (B, Q, n): a mask by another name."""
+    """Mask (B, 1, Q, K) of sparse attention, from the indices (B, Q, n) of the keys that each query keeps."""
     selected = torch.zeros(indices.shape[0], q_len, k_len, dtype=torch.bool, device=indices.device)
     selected = selected.scatter(-1, indices.long(), True).unsqueeze(1)  # (B, 1, Q, K)
     if causal:
@@ -125,7 +125,7 @@ def _mask_from_indices(allowed: Tensor | None, causal: bool, indices: Tensor, q_
 
 
 def require_even_sharing(call: AttentionCall, name: str) -> None:
-    """A Problem unless every K/V head serves as many query heads as the others: none can be computed otherwise."""
+    """Raise a Problem unless the number of query heads is a multiple of the number of K/V heads."""
     heads, kv_heads = call.q.shape[1], call.k.shape[1]
     if heads % kv_heads:
         raise Problem(
@@ -137,7 +137,7 @@ def require_even_sharing(call: AttentionCall, name: str) -> None:
 
 
 def _find_sinks(options: dict[str, Any], heads: int) -> tuple[Tensor | None, str | None]:
-    """One learned logit for each head, and under which of its two names it was given."""
+    """Learned sink logits (H,) and the keyword that held them; None and None without."""
     for name in ("s_aux", "sinks"):
         value = options.get(name)
         if isinstance(value, Tensor) and value.numel() == heads and value.squeeze().dim() <= 1:
@@ -146,7 +146,7 @@ def _find_sinks(options: dict[str, Any], heads: int) -> tuple[Tensor | None, str
 
 
 class Listener(Protocol):
-    """Whoever is told of each call while a capture runs, and answers it."""
+    """Receives and answers each attention call while a capture runs."""
 
     def answer(self, module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> Answer: ...
     def note_mask(self, mask: Tensor | None, padding: Tensor | None) -> None: ...
@@ -159,7 +159,7 @@ listener: ContextVar[Listener | None] = ContextVar("attnviz_listener", default=N
 
 @contextmanager
 def listen_to_calls(new_listener: Listener) -> Iterator[None]:
-    """Inside the block, attention calls of this thread (this context) go to that listener."""
+    """Send this thread's attention calls to `new_listener` inside the block."""
     token = listener.set(new_listener)
     try:
         yield
@@ -170,7 +170,7 @@ def listen_to_calls(new_listener: Listener) -> Iterator[None]:
 def attention(
     module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None = None, **kwargs: Any
 ) -> Answer:
-    """What every attention layer of a model calls in place of its own function; some name the arguments."""
+    """Attention function that every layer of an adopted model calls; some layers pass the arguments by name."""
     active = listener.get()
     if active is None and adapter.original_implementation(module) not in adapter.OURS:
         # this thread captures nothing while another one captures the same foreign model
@@ -201,7 +201,7 @@ mask, plain_mask = partial(_make_mask, "sdpa"), partial(_make_mask, "eager")
 
 
 def answer_call(module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> Answer:
-    """The output of one call, on the fastest path that gets it right."""
+    """Output of one call, by the fastest function that supports all its arguments."""
     if call.unknown:
         return eager_attention(module, call, kwargs)
     if call.softcap is not None or call.sinks is not None:  # which torch's fused attention does not know
@@ -219,7 +219,7 @@ def fused_attention(
 
 
 def attend_by_groups(call: AttentionCall, training: bool) -> Tensor:
-    """The output by our own `attend`, a few key/value heads at a time: (B, Q, H, Dv)."""
+    """Output (B, Q, H, Dv) by our own `attend`, a few key/value heads at a time."""
     b, heads, q_len, _ = call.q.shape
     groups, k_len = call.k.shape[1:3]
     per_kv = heads // groups
@@ -239,7 +239,7 @@ def attend_by_groups(call: AttentionCall, training: bool) -> Tensor:
 
 
 def eager_attention(module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> Answer:
-    """The model's own plain function: output and the weights it reports."""
+    """Output and reported weights of the model's own eager function."""
     allowed = _causal_mask(call)[None, None] if call.causal else call.mask
     if allowed is not None and allowed.dtype == torch.bool:
         allowed = torch.zeros_like(allowed, dtype=call.q.dtype).masked_fill(~allowed, torch.finfo(call.q.dtype).min)
@@ -247,14 +247,14 @@ def eager_attention(module: nn.Module, call: AttentionCall, kwargs: dict[str, An
 
 
 def _causal_mask(call: AttentionCall) -> Tensor:
-    """The mask (Q, K) in which query i sees keys 0..i."""
+    """Mask (Q, K) in which query i sees keys 0..i."""
     return torch.ones(call.q.shape[2], call.k.shape[2], dtype=torch.bool, device=call.q.device).tril()
 
 
 def _key_padding(
     attention_mask: Tensor | None = None, kv_length: int = 0, kv_offset: int = 0, **_: Any
 ) -> Tensor | None:
-    """(B, 1, 1, K), False where a key is padding: the part of a mask that is not a pattern."""
+    """Mask (B, 1, 1, K), False where a key is padding; None without an attention mask."""
     if attention_mask is None:
         return None
     missing = max(0, kv_length + kv_offset - attention_mask.shape[-1])

@@ -1,4 +1,4 @@
-"""One pass of a decoder that reads and extends a cache of keys and values, its attention recorded or answered anew."""
+"""Recorded passes of a decoder with a key/value cache, and passes resumed at a layer."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.run import capture, record_pass
 
-#: What a layer's attention answers in place of the model's own: (B, H, Q, Dv) from all that was recorded of the call.
+#: replaces a layer's attention: from its recorded call to its head outputs (B, H, Q, Dv)
 AnswerLayer = Callable[[RecordedLayer], Tensor]
 
 
 @dataclass(frozen=True, eq=False)
 class CachedPass:
-    """The layers' queries are the new tokens, their keys all that the cache holds after this pass."""
+    """Layers, logits and cache of one pass: queries are the new tokens, keys are all in the cache after it."""
 
     layers: tuple[RecordedLayer, ...]
     logits: Tensor  #: (V,) of the last token, or (T, V) where all were asked for
@@ -39,7 +39,7 @@ class CachedPass:
 
 
 class _AnsweringRecorder(Recorder):
-    """Keeps q, k and v by reference and nothing else, so that a pass takes as long as one that is not recorded."""
+    """Records q, k and v by reference only, so that a pass takes as long as one that is not recorded."""
 
     answer_layer: AnswerLayer | None = None
 
@@ -62,9 +62,9 @@ def pass_with_cache(
     answer_layer: AnswerLayer | None = None,
     logits: Logits = "last",
 ) -> CachedPass:
-    """Process the new token ids (1, T) after those in `cache`; None: there are none before them.
+    """Run the new token ids (1, T) after those in `cache`; None: an empty cache.
 
-    With `keep` False no cache is made, as when every token is processed anew at each step.
+    With `keep` False no cache is built, as when every step processes all tokens again.
     """
     model = unwrap_model(model)
     require_adapter()
@@ -80,7 +80,7 @@ def pass_with_cache(
 
 
 class ResumedPass:
-    """One recorded pass of a model, which can be taken up again at any layer.
+    """A recorded pass that can be resumed at any layer.
 
     >>> started = ResumedPass(model, input_ids=ids)
     >>> started.ablated_logits(3, [0, 5])                 # (2, B, Q, V): layer 3 with head 0 silenced, then with head 5
@@ -108,7 +108,7 @@ class ResumedPass:
         self.stream, self.path = stream, stream.path
 
     def ablated_logits(self, layer: int, heads: Sequence[int], means: Tensor | None = None) -> Tensor:
-        """The logits (n, B, Q, V) of n passes in which one head of `layer` each hands on 0, or its row of `means`."""
+        """Logits (n, B, Q, V) of n passes, each with one head of `layer` replaced by 0 or by its row of `means`."""
         recorded = self.trace[layer]
         width = recorded.n_heads * recorded.qkv[2].shape[-1]
         module, parent = self._modules[recorded.name], self._modules.get(parent_name(recorded.name))
@@ -133,14 +133,14 @@ class ResumedPass:
         return logits.unflatten(0, (len(heads), -1))
 
     def _store_arguments(self, name: str, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """A hook that keeps what a block is given beside its hidden states."""
+        """Forward pre-hook: store a block's arguments other than its hidden states."""
         self._calls[name] = (args[1:], {key: value for key, value in kwargs.items() if key != "hidden_states"})
 
 
 def _replace_heads(
     heads: list[int], n_heads: int, means: Tensor | None, _: nn.Module, args: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """A hook that changes one head, `heads[n]`, in the n-th part of the rows that the output projection is given."""
+    """Forward pre-hook of an output projection: replace head `heads[n]` in the n-th copy of the batch."""
     head_outputs = args[0].clone()
     copies = head_outputs.unflatten(0, (len(heads), -1)).unflatten(-1, (n_heads, -1))  # (n, B, Q, H, Dv)
     for n, head in enumerate(heads):
@@ -149,7 +149,7 @@ def _replace_heads(
 
 
 def _repeat_rows(value: Any, times: int) -> Any:
-    """The arguments of one block for `times` as many rows; what has no row for each sentence serves all."""
+    """Repeat a block's arguments for `times` as many rows; tensors without a row for each sentence stay."""
     if isinstance(value, Tensor):
         return value if value.dim() < 2 or value.shape[0] == 1 else value.repeat(times, *(1,) * (value.dim() - 1))
     if isinstance(value, tuple | list):

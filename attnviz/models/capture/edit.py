@@ -1,4 +1,4 @@
-"""What to change in a model's attention, and where."""
+"""Edits of a model's attention or residual stream, and the hooks that edit the stream."""
 
 from __future__ import annotations
 
@@ -38,36 +38,35 @@ CHANGES = ("mask", "scale", "factor", "uniform", "silence", "change", "weights",
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Edit:
-    """What to change, and where. Edits are applied in the order given, so a later edit overrides an earlier one.
+    """One change of a model's attention: what, and where. A later edit of a pass overrides an earlier one.
 
     `layers` and `heads` count from 0, negative ones from the end: -1 is the last. `layers` count within the same tower,
     stack and kind, like `RecordedLayer.index`.
     `layers` may also be dotted module names: of attention layers, or of modules that contain them. `tower` is the
-    dotted name of a list of layers or of a module that contains it, and is required where several towers have a
-    layer of that number, unless `stack` tells them apart or they are an encoder and its decoder. `run` selects one
-    of the runs of a module that runs several times in a pass, for several images or as several layers.
+    dotted name of a list of layers, or of a module that contains it. It is required where several towers have a layer
+    of that number, unless `stack` tells them apart or they are an encoder and its decoder. `run` selects one run of a
+    module that runs several times in a pass, for several images or as several layers.
     `mask` replaces the model's pattern as in `RecordedLayer.weights`. `scale` replaces the number that
     multiplies q.kT; `factor` multiplies the model's own. `change` is called with copies of q (B, H, Q, D),
-    k (B, G, K, D) and v (B, G, K, Dv) of the whole layer and returns replacements, which are used for the chosen
-    heads; it may return fewer key/value heads. It is given the model's own tensors unless an earlier `change` had
-    some of the same heads; then it is given the changed ones, with one key/value head per query head (G = H) if
-    only some heads were changed.
+    k (B, G, K, D) and v (B, G, K, Dv) of the whole layer. It returns replacements, which are used for the chosen
+    heads; it may return fewer key/value heads. If an earlier `change` had some of the same heads, it gets the changed
+    tensors, with one key/value head per query head (G = H) if only some heads were changed.
 
     `weights` broadcasts to (B, H', Q, K), H' being the chosen heads, and need not sum to 1. `output` broadcasts to
-    (B, H', Q, Dv); or it is a function of what the heads hand on themselves, a `Trace` of another pass (activation
-    patching), or a mapping from layer names to (H, 1 or Q, Dv), such as `mean_outputs` makes (mean ablation). Dropout
+    (B, H', Q, Dv). It may also be a function of the original outputs, or a `Trace` of another pass (activation
+    patching). For mean ablation it is a mapping from layer names to (H, 1 or Q, Dv), as `mean_outputs` returns. Dropout
     is not applied in a changed layer, even in training.
 
     `at` names the query positions that change, whatever the change is; negative ones count from the end. At all others
-    the layer hands on what the model itself computes, to the last bit. An edit has to name a change, and only one of
+    the layer's output is the model's own, to the last bit. An edit has to name a change, and only one of
     `silence` and `output`, and of `uniform`, `weights` and a scale.
 
-    Where a text is written under an edit (`intervene(model.generate, ...)`), positions are those of the whole text,
-    given and written: of `at` and `block`, and of a `mask`, `weights`, `output` or `stream` with an entry for each.
-    Negative ones count from the end of what was given. A function is called with the new positions of each pass.
+    In a generation under an edit (`intervene(model.generate, ...)`), positions are those of the whole text, prompt and
+    generated tokens. That holds for `at` and `block`, and for a `mask`, `weights`, `output` or `stream` with an entry
+    for each. Negative ones count from the end of the prompt. A function is called with the new positions of each pass.
 
-    `stream` changes no head: it is what stands in the residual stream where the layers' blocks begin, a tensor that
-    broadcasts to (B, Q, M), a function of the model's own, or a `Trace` with `residual` of another pass. It goes into
+    `stream` changes no head: it replaces the residual stream at the input of the layers' blocks. It is a tensor that
+    broadcasts to (B, Q, M), a function of the original stream, or a `Trace` with `residual` of another pass. It needs
     an edit of its own.
     """
 
@@ -83,7 +82,7 @@ class Edit:
     change: TensorChange | None = None
     weights: Tensor | Callable[[Tensor], Tensor] | None = None  #: these weights, or a function of the model's own
     block: Collection[tuple[int, int]] = ()  #: (query, key) positions that may not be seen; -1 is the last
-    output: NewOutput | None = None  #: what the heads hand on, in place of weights times values
+    output: NewOutput | None = None  #: the heads' outputs, in place of weights times values
     at: NumberChoice = "all"  #: the query positions that change
     tower: str | None = None  #: None: any
     run: int | None = None  #: None: every
@@ -95,7 +94,7 @@ class Edit:
         return f"Edit({', '.join(changed)})"
 
     def must_name_a_change(self) -> None:
-        """Raise a Problem where no head is to be changed, or two changes exclude each other."""
+        """Raise a Problem if the edit names no change, or two that exclude each other."""
         changes = self.given()
         if not changes:
             raise Problem("this edit names no change: give one of {changes}", changes=MessageList([*CHANGES, "stream"]))
@@ -104,13 +103,13 @@ class Edit:
                 raise Problem("{one} and {other} exclude each other: give one of them", one=either[0], other=either[1])
 
     def given(self) -> list[str]:
-        """The changes that differ from what an edit without them has."""
+        """Names of the changes that differ from their defaults."""
         values = ((name, getattr(self, name)) for name in CHANGES)
         return [name for name, value in values if isinstance(value, Tensor) or value != getattr(Edit, name)]
 
     @property
     def of_stream(self) -> bool:
-        """Whether it changes the residual stream; a Problem where it is told to change heads as well."""
+        """Whether it changes the residual stream; raises a Problem if it also changes heads."""
         if self.stream is None:
             return False
         if head_changes := [*(["heads"] if self.heads != "all" else []), *self.given()]:
@@ -120,7 +119,7 @@ class Edit:
         return True
 
     def chosen_by(self, layer: RecordedLayer, count: int) -> set[int | str]:
-        """The entries of `layers` that select this layer, of `count`; empty if the edit does not apply to it."""
+        """Entries of `layers` that select this layer out of `count`; empty if the edit does not apply to it."""
         in_tower = self.tower is None or is_within(layer.tower, self.tower)
         if not in_tower or self.run not in (None, layer.run):
             return set()
@@ -133,14 +132,14 @@ class Edit:
         return {choice for choice in choices if choice in numbers or is_within(layer.name, choice)}
 
     def heads_of(self, layer: RecordedLayer) -> list[int]:
-        """The chosen heads of this layer, counted from 0."""
+        """Indices of the chosen heads of this layer, counted from 0."""
         return sorted(
             set(resolve_heads(resolve_numbers("heads", self.heads, layer.n_heads), layer.n_heads, layer.index))
         )
 
 
 def _short_repr(value: Any) -> str:
-    """A value on less than a line: of a tensor its shape, of what is no number or name its kind."""
+    """Short repr of a value: the shape of a tensor, the type of a function or a trace."""
     if isinstance(value, Tensor):
         return f"tensor{tuple(value.shape)}"
     plain = isinstance(value, str | int | float | Collection) and not isinstance(value, Mapping)
@@ -153,7 +152,7 @@ def is_within(name: str, ancestor: int | str) -> bool:
 
 
 def resolve_layers(choice: LayerChoice) -> list[int | str]:
-    """The numbers and names chosen, one by one; "all" is one."""
+    """List of the chosen layer numbers and names; "all" stays as one entry."""
     if isinstance(choice, str):
         return [choice]
     several = list(choice) if isinstance(choice, Collection) else []
@@ -163,7 +162,7 @@ def resolve_layers(choice: LayerChoice) -> list[int | str]:
 
 
 def resolve_numbers(name: str, choice: NumberChoice, count: int) -> Sequence[int]:
-    """The numbers chosen, "all" being those below `count`; anything else is refused by the name of its field."""
+    """Chosen numbers, with "all" as those below `count`; raises a Problem that names the field for anything else."""
     if isinstance(choice, str) and choice == "all":
         return range(count)
     numbers = None if isinstance(choice, Iterator) else to_whole_numbers(choice)  # which could be read only once
@@ -175,12 +174,12 @@ def resolve_numbers(name: str, choice: NumberChoice, count: int) -> Sequence[int
 
 
 def resolve_positions(edit: Edit) -> list[int] | None:
-    """The query positions of `at`; None for all."""
+    """Query positions of `at`; None for all."""
     return None if edit.at == "all" else list(resolve_numbers("at", edit.at, 0))
 
 
 def output_for(edit: Edit, layer: RecordedLayer) -> Tensor | Callable[[Tensor], Tensor] | None:
-    """What the edit puts in the place of its heads' outputs in this layer."""
+    """Replacement for the outputs of the edit's heads in this layer: a tensor or a function; None without one."""
     source, heads = edit.output, edit.heads_of(layer)
     if isinstance(source, Trace):
         same = next((recorded for recorded in source.layers if recorded.place == layer.place), None)
@@ -195,7 +194,7 @@ def output_for(edit: Edit, layer: RecordedLayer) -> Tensor | Callable[[Tensor], 
 
 
 def require_entry(name: str, count: int, position: int) -> None:
-    """A Problem where what has one entry for each of `count` positions has none for this one."""
+    """Raise a Problem if a tensor with entries for `count` positions has none for `position`."""
     if 1 < count <= position:
         raise Problem(
             "{name} is made for {count} positions and position {position} is to be changed: say which, as at",
@@ -206,7 +205,7 @@ def require_entry(name: str, count: int, position: int) -> None:
 
 
 def rows_at(name: str, values: Tensor, queries: range, wanted: Sequence[int]) -> Tensor:
-    """What is given for each position of a text (.., T or 1, N) at those of a pass; the `wanted` ones must be there."""
+    """Rows of `values` (.., T or 1, N) at a pass's query positions; those `wanted` must exist."""
     if values.dim() < 2 or values.shape[-2] == 1:
         return values
     require_entry(name, values.shape[-2], max(wanted))
@@ -214,18 +213,18 @@ def rows_at(name: str, values: Tensor, queries: range, wanted: Sequence[int]) ->
 
 
 NamedBlock = tuple[str, nn.Module]
-#: of a block's name and its stream (B, Q, M): which positions of the text these are, and how many were given at first
+#: from a block's name and its stream (B, Q, M) to the positions in the text, and the length of the prompt
 StreamLocator = Callable[[str, Tensor], tuple[range, int]]
 
 
 def whole_text(_: str, stream: Tensor) -> tuple[range, int]:
-    """Where the stream of a single pass stands in its text."""
+    """Positions of a single pass: all of its text."""
     return range(stream.shape[1]), stream.shape[1]
 
 
 @contextmanager
 def edit_streams(model: nn.Module, edits: Sequence[Edit], locate: StreamLocator = whole_text) -> Iterator[None]:
-    """Inside the block, this thread's passes have the stream that each edit's `stream` puts at its blocks' input."""
+    """Apply the `stream` of each edit at its blocks' input, for this thread's passes inside the block."""
     hooks = (
         block.register_forward_pre_hook(
             this_thread_only(partial(_edit_block_input, edit, name, locate)), with_kwargs=True
@@ -238,7 +237,7 @@ def edit_streams(model: nn.Module, edits: Sequence[Edit], locate: StreamLocator 
 
 
 def _select_blocks(model: nn.Module, edit: Edit) -> list[NamedBlock]:
-    """The blocks that an edit names by number or by their modules' names; a Problem where one is not there."""
+    """Blocks that an edit names by number or module name; raises a Problem if one does not exist."""
     lists = _block_lists(model, edit.tower)
     chosen: list[NamedBlock] = []
     for choice in resolve_layers(edit.layers):
@@ -259,7 +258,7 @@ def _select_blocks(model: nn.Module, edit: Edit) -> list[NamedBlock]:
 
 
 def _block_lists(model: nn.Module, tower: str | None) -> dict[str, list[NamedBlock]]:
-    """The outermost numbered modules, by the dotted name of the list that they are in; of one tower, if it is named."""
+    """Outermost numbered modules by the dotted name of their list; of one tower if it is given."""
     lists: dict[str, list[NamedBlock]] = {}
     for name, module in modules_by_name(model).items():
         is_block = bool(name) and block_name(name) == name and any(True for _ in module.children())
@@ -271,12 +270,12 @@ def _block_lists(model: nn.Module, tower: str | None) -> dict[str, list[NamedBlo
 def _edit_block_input(
     edit: Edit, name: str, locate: StreamLocator, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """A hook that changes what a block is given."""
+    """Forward pre-hook: edit the hidden states of a block's input."""
     return replace_hidden(name, lambda stream: _edit_stream(edit, name, stream, locate), args, kwargs)
 
 
 def _edit_stream(edit: Edit, name: str, stream: Tensor, locate: StreamLocator) -> Tensor:
-    """The stream (B, Q, M) with what the edit puts at its positions."""
+    """Stream (B, Q, M) with the edit applied at its positions."""
     source = edit.stream
     if isinstance(source, Trace):
         if source.residual is None or name not in source.residual.blocks:
@@ -307,7 +306,7 @@ def _edit_stream(edit: Edit, name: str, stream: Tensor, locate: StreamLocator) -
 
 # The usual edits, each with a name of its own.
 def silence(layer: LayerChoice = "all", head: NumberChoice = "all", at: NumberChoice = "all", **where: Any) -> Edit:
-    """An edit in which these heads hand on 0. `where` is any of `stack`, `kind`, `tower` and `run` of an `Edit`."""
+    """Edit that sets these heads' outputs to 0. `where` is any of `stack`, `kind`, `tower` and `run` of an `Edit`."""
     return _make_edit(layer, head, at, where, silence=True)
 
 
@@ -319,9 +318,10 @@ def patch(
     at: NumberChoice = "all",
     **where: Any,
 ) -> Edit:
-    """An edit in which these heads hand on what they did in another pass: `source`, its trace.
+    """Edit that replaces these heads' outputs by those of `source`, the trace of another pass.
 
-    Or the means of `mean_outputs`, a tensor, or a function of the heads' own outputs. `where` as in `silence`.
+    `source` may also be the means of `mean_outputs`, a tensor, or a function of the original outputs. `where` as in
+    `silence`.
     """
     return _make_edit(layer, head, at, where, output=source)
 
@@ -335,8 +335,9 @@ def rescale(
     at: NumberChoice = "all",
     **where: Any,
 ) -> Edit:
-    """An edit in which the scores of these heads are multiplied by `factor` more, or by `scale` in place of the model's
-    own number. `where` as in `silence`.
+    """Edit that multiplies these heads' scores by `factor`, or replaces the model's scale by `scale`.
+
+    `where` as in `silence`.
     """
     return _make_edit(layer, head, at, where, factor=factor, scale=scale)
 
@@ -350,8 +351,9 @@ def remask(
     at: NumberChoice = "all",
     **where: Any,
 ) -> Edit:
-    """An edit in which these heads see what `mask` lets them see (True: may be seen; None: everything but padding), and
-    not the (query, key) positions of `block`. `where` as in `silence`.
+    """Edit that replaces these heads' mask, or hides the (query, key) positions of `block`.
+
+    In `mask` True means visible; None shows everything but padding. `where` as in `silence`.
     """
     return _make_edit(layer, head, at, where, mask=mask, block=block)
 

@@ -1,4 +1,4 @@
-"""Apply edits to a recorded layer. The result is a recorded layer too, so before and after are shown the same way."""
+"""Apply edits to recorded layers. The result is a recorded layer too."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -32,9 +32,9 @@ from attnviz.models.capture.recorded_layer import MaskChoice, RecordedLayer, Sca
 # is the place of each position in the text, so that is what an edit names; it is brought here into the pass's own.
 @dataclass(frozen=True)
 class TextSpan:
-    """Which positions of the text are a pass's queries and keys, and how many of each were given before the first one.
+    """Positions in the whole text of one pass's queries and keys, and the length of the prompt in each.
 
-    Negative positions count from the end of what was given, whatever is written behind it.
+    Negative positions count from the end of the prompt, whatever is generated after it.
     """
 
     queries: range
@@ -49,7 +49,7 @@ class TextSpan:
         return position if position >= 0 else self.prompt_keys + position
 
     def edited_rows(self, edit: Edit) -> list[int] | None:
-        """The pass's own numbers of the positions that an edit changes; None for all."""
+        """Rows of this pass that an edit changes; None for all."""
         if edit.at == "all":
             return None
         wanted = {self.query_position(position) for position in resolve_numbers("at", edit.at, 0)}
@@ -57,7 +57,7 @@ class TextSpan:
 
 
 def edit_for_pass(edit: Edit, layer: RecordedLayer, span: TextSpan) -> Edit | None:
-    """The edit in the numbers of one pass; None where it changes nothing in that."""
+    """The edit with its positions counted within one pass; None if it changes nothing in that pass."""
     rows = span.edited_rows(edit)
     if rows == []:
         return None
@@ -82,12 +82,12 @@ def edit_for_pass(edit: Edit, layer: RecordedLayer, span: TextSpan) -> Edit | No
 
 
 def is_causal(layer: RecordedLayer) -> bool:
-    """Whether it is of those in which a written token sees what was written before it."""
+    """Whether the layer is decoder self-attention, which sees earlier positions only."""
     return layer.kind == "self" and layer.stack == "decoder"
 
 
 def require_causal(layer: RecordedLayer, span: TextSpan) -> None:
-    """A Problem where an edit's function has given weight to a position after the one that looks."""
+    """Raise a Problem if an edit's function put weight on a position after its query."""
     if layer.set_weights is None or not is_causal(layer):
         return
     ahead = torch.tensor([[key > query for key in span.keys] for query in span.queries], device=layer.device)
@@ -96,7 +96,7 @@ def require_causal(layer: RecordedLayer, span: TextSpan) -> None:
 
 
 def _crop_cells(name: str, cells: Tensor, layer: RecordedLayer, span: TextSpan, wanted: list[int]) -> Tensor:
-    """A mask or weights (.., T or 1, T or 1) of the whole text at the queries and keys of the pass."""
+    """Crop a mask or weights (.., T or 1, T or 1) of the whole text to a pass's queries and keys."""
     cut, count = rows_at(name, cells, span.queries, wanted), cells.shape[-1]
     if is_causal(layer):
         require_entry(name, count, wanted[-1])
@@ -108,7 +108,7 @@ def _crop_cells(name: str, cells: Tensor, layer: RecordedLayer, span: TextSpan, 
 
 
 def _require_visible_keys(name: str, cells: Tensor, span: TextSpan, wanted: list[int]) -> None:
-    """A Problem where one of the wanted queries is to see a key that is not written yet, or is in no cache any more."""
+    """Raise a Problem if a wanted query would see a key that is still to come, or dropped from the cache."""
     seen = cells if cells.shape[-1] > 1 else cells.expand(*cells.shape[:-1], wanted[-1] + 2)
     seen = seen if seen.shape[-2] == 1 else seen[..., wanted, :]
     keys, queries = torch.arange(seen.shape[-1], device=cells.device), torch.tensor(wanted, device=cells.device)
@@ -122,7 +122,7 @@ LayerList = tuple[str, str, str]  #: tower, stack and kind
 
 
 class EditedPass:
-    """The edits of one pass, or of all passes that write a text: what they make of each layer, and which each met."""
+    """Applies the edits of one pass, or of all passes of a generation, and notes which layers each edit matched."""
 
     #: of a text that is written: which part of it a layer computes
     span_of: Callable[[RecordedLayer], TextSpan] | None = None
@@ -143,7 +143,7 @@ class EditedPass:
         self._applied_edits: set[Edit] = set()  #: edits of which a position was computed
 
     def edit_layer(self, layer: RecordedLayer) -> RecordedLayer | None:
-        """The layer after all edits that apply to it; None where none does."""
+        """The layer after all edits that apply to it; None if none does."""
         edits = [edit for edit in self.edits if self._applies_to(edit, layer)]
         if edits and layer.why is not None:
             raise Problem("layer {index} gives its weights only and cannot be changed", index=layer.index)
@@ -167,7 +167,7 @@ class EditedPass:
         return replace(changed, rows=tuple(sorted(rows))) if rows else None
 
     def require_all_applied(self) -> None:
-        """Raise a Problem for an edit of a layer that did not run in this pass."""
+        """Raise a Problem for an edit whose layer or position did not occur in this pass."""
         for edit in self.edits:
             missing = [choice for choice in resolve_layers(edit.layers) if choice not in self._matches[edit]]
             if missing == ["all"]:
@@ -188,13 +188,13 @@ class EditedPass:
                 )
 
     def _count_layers(self, layer: RecordedLayer) -> int:
-        """How many layers there are of this one's kind: of modules, those whose names differ in numbers only."""
+        """Number of layers of this kind: modules whose names differ in numbers only."""
         layer_list = (layer.tower, layer.stack, layer.kind)
         self._run_counts[layer_list] = max(self._run_counts.get(layer_list, 0), layer.index + 1)
         return self._names.count(_name_pattern(layer.name))
 
     def _applies_to(self, edit: Edit, layer: RecordedLayer) -> bool:
-        """Whether the edit applies to the layer. A number that two towers have is refused: it would change both."""
+        """Whether the edit applies to the layer; raises a Problem for a number that two towers have."""
         count = self._count_layers(layer)
         chosen = edit.chosen_by(layer, count)
         self._matches[edit] |= chosen
@@ -214,7 +214,7 @@ class EditedPass:
 
 
 def _name_pattern(name: str) -> str:
-    """A module's name with a sign for each number in it."""
+    """Module name with # in place of each number."""
     return re.sub(r"\b\d+\b", "#", name)
 
 
@@ -244,7 +244,7 @@ def apply_edit(edit: Edit, heads: list[int], layer: RecordedLayer, source: Recor
 
 
 def _blocked_mask(layer: RecordedLayer, heads: list[int], block: Collection[tuple[int, int]]) -> Tensor:
-    """The mask of the heads without the (query, key) positions to block; negative ones count from the end."""
+    """Mask of the heads with the (query, key) positions of `block` hidden; negative ones count from the end."""
     q_len, k_len = layer.shape[2:]
     mask = select_heads(layer.mask, heads).expand(layer.mask.shape[0], len(heads), q_len, k_len).clone()
     for query, key in block:
@@ -260,7 +260,7 @@ def _blocked_mask(layer: RecordedLayer, heads: list[int], block: Collection[tupl
 
 
 def _resolve_tensor(name: str, value: Tensor | Callable[[Tensor], Tensor], original: Tensor) -> Tensor:
-    """What the edit gives in the place of these heads' `original` weights or outputs, in their shape."""
+    """Replacement for the `original` weights or outputs, in their shape: `value`, or the result of calling it."""
     new = value(original.clone()) if callable(value) else value
     if not isinstance(new, Tensor) or not broadcasts_to(tuple(new.shape), tuple(original.shape)):
         shape = tuple(new.shape) if isinstance(new, Tensor) else type(new).__name__
@@ -285,7 +285,7 @@ def _insert_heads(
 
 
 def _query_rows(edit: Edit, q_len: int) -> list[int]:
-    """The query positions that an edit changes, counted from the first."""
+    """Query positions that an edit changes, counted from 0."""
     rows = resolve_positions(edit) or list(range(q_len))
     if any(not -q_len <= row < q_len for row in rows):
         raise Problem("at={at} must be positions of {count} queries", at=rows, count=q_len)

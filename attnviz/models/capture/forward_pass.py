@@ -1,6 +1,6 @@
-"""A model as torch sees it, and how to call it so that it computes its attention and the wanted logits, and no more.
+"""Helpers to run a torch model for its attention and the requested logits only, and to hook its modules.
 
-A compiled model is read and changed uncompiled: the weights are the same, and every attention call comes by.
+A compiled model runs uncompiled: the weights are the same, and every attention call can be seen.
 """
 
 import inspect
@@ -26,7 +26,7 @@ _stances: list[Any] = []  # the stance that was taken, once for all who need it,
 
 
 def unwrap_model(model: Any) -> nn.Module:
-    """The model that torch.compile was given, or that a loaded model holds; a Problem where there is none."""
+    """The torch module inside a compiled or loaded model; raises a Problem if there is none."""
     if not isinstance(model, nn.Module) and isinstance(getattr(model, "model", None), nn.Module):
         model = model.model
     if not isinstance(model, nn.Module):
@@ -36,34 +36,34 @@ def unwrap_model(model: Any) -> nn.Module:
 
 
 def modules_by_name(model: nn.Module) -> dict[str, nn.Module]:
-    """All modules by their dotted names, which are those of the model that was not compiled."""
+    """All modules by their dotted names in the uncompiled model."""
     return {plain_name(name): module for name, module in model.named_modules()}
 
 
 def plain_name(name: str) -> str:
-    """A module's name as it is in the model that was not compiled."""
+    """Dotted name of a module in the uncompiled model."""
     return ".".join(segment for segment in name.split(".") if segment != _WRAPPED)
 
 
 def parent_name(name: str) -> str:
-    """The dotted name of the module that holds this one."""
+    """Dotted name of the parent module."""
     return name.rpartition(".")[0]
 
 
 def has_two_stacks(model: nn.Module | None) -> bool:
-    """Whether its config says that it has an encoder and a decoder."""
+    """Whether the model's config says that it is an encoder-decoder."""
     return bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
 
 
 def is_hidden(value: Any) -> bool:
-    """Whether it has the shape of hidden states, (B, Q, M)."""
+    """Whether `value` has the shape of hidden states, (B, Q, M)."""
     return isinstance(value, Tensor) and value.dim() == 3 and value.is_floating_point()
 
 
 def replace_hidden(
     name: str, change: Callable[[Tensor], Tensor], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a module with what `change` makes of the hidden states among them, the first that are there."""
+    """Arguments of a module with `change` applied to the first hidden states among them."""
     hidden_key = next((key for key, value in (*enumerate(args), *kwargs.items()) if is_hidden(value)), None)
     if hidden_key is None:
         raise Problem("{name} is not given a residual stream", name=name)
@@ -72,7 +72,7 @@ def replace_hidden(
 
 
 def block_name(name: str) -> str | None:
-    """The dotted name up to the first number."""
+    """Dotted name up to the first number; None without a number."""
     segments = name.split(".")
     first = next((index for index, segment in enumerate(segments) if segment.isdigit()), None)
     return None if first is None else ".".join(segments[: first + 1])
@@ -80,7 +80,7 @@ def block_name(name: str) -> str | None:
 
 @contextmanager
 def attach_hooks(handles: Iterable[RemovableHandle]) -> Iterator[None]:
-    """Hooks are removed at the end of the block; those that a generator has made, also where it fails midway."""
+    """Remove hooks at the end of the block, even if the generator of `handles` fails midway."""
     with ExitStack() as stack:
         for handle in handles:
             stack.enter_context(handle)
@@ -88,16 +88,16 @@ def attach_hooks(handles: Iterable[RemovableHandle]) -> Iterator[None]:
 
 
 def this_thread_only(hook: Callable[..., Any]) -> Callable[..., Any]:
-    """The hook, which does nothing in any other thread: one model serves many at the same time."""
+    """Wrap a hook so that it does nothing in other threads: one model serves many at once."""
     owner = threading.get_ident()
     return lambda *args: hook(*args) if threading.get_ident() == owner else None
 
 
 @contextmanager
 def disable_compile(model: nn.Module, always: bool = False) -> Iterator[None]:
-    """Compiled parts of `model` run as they were written inside the block; overlapping blocks are counted.
+    """Run compiled modules of `model` uncompiled inside the block; overlapping blocks are counted.
 
-    With `always` also what it compiles while it runs.
+    `always` also covers what the model compiles while it runs.
     """
     # without this module nothing was compiled in this process
     if not always and ("torch._dynamo" not in sys.modules or not any(map(_is_compiled, model.modules()))):
@@ -126,7 +126,7 @@ def _is_compiled(module: nn.Module) -> bool:
 
 
 def pass_arguments(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> tuple[nn.Module, dict[str, Any]]:
-    """The part of the model to run and its arguments: without a cache, and without logits that are not needed."""
+    """Module to run and its arguments, without a cache and without logits that are not needed."""
     for name in ("input_ids", "decoder_input_ids"):
         ids = inputs.get(name)
         if isinstance(ids, Tensor) and (ids.dim() < 2 or ids.shape[1] == 0):
@@ -146,14 +146,14 @@ def pass_arguments(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> 
 
 
 def select_ids_and_masks(inputs: dict[str, Any]) -> dict[str, Tensor]:
-    """What a trace keeps of a pass's arguments, by their names: all tensors but those of real numbers."""
+    """The arguments that a trace stores: all tensors but floating-point ones, by name."""
     return {
         name: value for name, value in inputs.items() if isinstance(value, Tensor) and not value.is_floating_point()
     }
 
 
 def select_logits(output: Any, logits: Logits, model: nn.Module, inputs: dict[str, Any]) -> Tensor | None:
-    """(B, V) for "last", (B, Q, V) for "all"; None where the model has no logits."""
+    """Logits of an output: (B, V) for "last", (B, Q, V) for "all"; None if the model has none."""
     every = getattr(output, "logits", None)
     if logits is None or not isinstance(every, Tensor):
         return None
@@ -193,13 +193,13 @@ def _forward_parameters(model: nn.Module) -> Any:
 
 
 def _backbone(model: nn.Module, inputs: dict[str, Any]) -> nn.Module:
-    """The model without its output layer, if that part accepts the same inputs; otherwise the whole model."""
+    """The model without its output layer, if its base model accepts the same inputs; otherwise the whole model."""
     base = getattr(model, "base_model", model)
     return base if isinstance(base, nn.Module) and set(inputs) <= set(_forward_parameters(base)) else model
 
 
 def _logit_positions(inputs: dict[str, Any]) -> int | Tensor:
-    """The value for `logits_to_keep`: the positions at which some row of the batch ends.
+    """Value for `logits_to_keep`: the positions at which a row of the batch ends.
 
     It is a tensor even for one position, because Gemma 4 drops the other queries from its last layers when it
     is a number.

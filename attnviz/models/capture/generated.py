@@ -1,4 +1,4 @@
-"""All the passes of a model's own `generate`, joined: one trace of the text that was written."""
+"""Record all passes of a model's own `generate` and join them into one trace of the whole text."""
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,7 @@ def record_generation(
     inputs: dict[str, Any],
     edits: Sequence[Edit] = (),
 ) -> Trace:
-    """Every pass that `method` of a model makes, joined into one trace, each under the same edits.
+    """Record every pass that a model's `method` makes, each under the same edits, as one trace.
 
     Its queries are all positions that went through the model. `logits` "last" are those of the last pass, "all"
     those of every pass at its last position, (B, passes, V).
@@ -66,7 +66,7 @@ def record_generation(
 
 
 class _Steps:
-    """The layers of all passes so far, and what each pass answered."""
+    """Joined layers and logits of all passes so far."""
 
     def __init__(self, recorder: Recorder, changes: EditedPass) -> None:
         self._recorder, self.changes = recorder, changes
@@ -77,7 +77,7 @@ class _Steps:
             recorder.change, changes.span_of = changes.edit_layer, self.span_of
 
     def span_of(self, layer: RecordedLayer) -> TextSpan:
-        """Which positions of the text a layer of the pass that runs now computes."""
+        """Positions in the text of a layer's queries and keys in the current pass."""
         _, _, q_len, k_len = layer.shape
         known = self._layers.get(layer.place)
         first = 0 if known is None or known.is_full_pass(layer) else known.n_queries
@@ -89,14 +89,14 @@ class _Steps:
         return TextSpan(queries, range(dropped, dropped + k_len), prompt_length, prompt_length)
 
     def locate_stream(self, block: str, stream: Tensor) -> tuple[range, int]:
-        """Which positions of the text enter a block (B, Q, M), and how many did in the first pass."""
+        """Positions in the text that enter a block (B, Q, M), and how many did in the first pass."""
         count = stream.shape[1]
         known = max((layer.n_queries for layer in self._layers.values() if is_within(layer.name, block)), default=0)
         first = 0 if count > known else known  # without a cache all are computed anew
         return range(first, first + count), self._prompt_lengths.setdefault(block, count)
 
     def end_pass(self, *_: Any) -> None:
-        """Take up the layers of the pass that has ended, or of the encoder that ran before the first one."""
+        """Join the layers of the pass that has ended, or of the encoder that ran before the first one."""
         for layer in self._recorder.layers:
             known = self._layers.get(layer.place)
             if known is None or known.is_full_pass(layer):
@@ -108,7 +108,7 @@ class _Steps:
         self._recorder.begin_pass()
 
     def note_answer(self, _: nn.Module, __: Any, output: Any) -> None:
-        """A hook that keeps what a pass answered."""
+        """Forward hook: store the last logits of a pass."""
         logits = find_logits(output, "last")
         if logits is not None and logits.dim() == 2:
             self._answers.append(logits.detach())
@@ -125,7 +125,7 @@ class _Steps:
 
 @contextmanager
 def _record_steps(model: nn.Module, recorder: Recorder, edits: Sequence[Edit]) -> Iterator[_Steps]:
-    """Inside the block, each pass of the model in this thread is a step, under these edits."""
+    """Record each pass of the model in this thread as a step, under these edits."""
     steps = _Steps(recorder, EditedPass(model, tuple(edit for edit in edits if not edit.of_stream)))
     streams = edit_streams(model, [edit for edit in edits if edit.of_stream], steps.locate_stream)
     before = model.register_forward_pre_hook(this_thread_only(steps.end_pass))
@@ -138,7 +138,7 @@ def _record_steps(model: nn.Module, recorder: Recorder, edits: Sequence[Edit]) -
 
 
 def _text_inputs(layers: tuple[RecordedLayer, ...], written: Any, inputs: dict[str, Any]) -> dict[str, Tensor]:
-    """What was given, with all ids that went through the model in place of the first ones; `sequences` are all."""
+    """Inputs of the trace: ids of all positions that went through the model, and `sequences`, the whole text."""
     tensors = select_ids_and_masks(inputs)
     sequences = getattr(written, "sequences", written)
     if not isinstance(sequences, Tensor) or sequences.dim() != 2:
@@ -156,7 +156,7 @@ def _text_inputs(layers: tuple[RecordedLayer, ...], written: Any, inputs: dict[s
 
 
 def _bind_arguments(method: Callable[..., Any], args: tuple[Any, ...], inputs: dict[str, Any]) -> dict[str, Any]:
-    """All arguments by the names that the method gives them, those that it takes in bulk by their own."""
+    """All arguments by the method's parameter names; those of **kwargs by their own names."""
     bound = inspect.signature(method).bind_partial(*args, **inputs).arguments
     return {
         name: value
@@ -170,9 +170,9 @@ RowsAtKeys = tuple[Tensor, int]  #: (.., queries of one pass, keys), and the pla
 
 
 class JoinedLayer:
-    """One layer of several passes of one text, each of which goes on where the one before it ended, as one layer.
+    """One layer of several consecutive passes over one text, joined.
 
-    Keeps of each pass what is new in it, so that n passes keep n positions.
+    It stores only what is new in each pass, so that n passes of one token take n positions.
     """
 
     def __init__(self, first: RecordedLayer) -> None:
@@ -188,12 +188,12 @@ class JoinedLayer:
         self.add(first)
 
     def is_full_pass(self, layer: RecordedLayer) -> bool:
-        """Whether the layer is of a pass without a cache, which computes everything anew."""
+        """Whether the layer comes from a pass without a cache, which computes all positions again."""
         _, _, q_len, k_len = layer.shape
         return layer.kind == "self" and k_len == q_len and (k_len > self._n_keys or q_len > 1)
 
     def add(self, layer: RecordedLayer) -> None:
-        """Take up what the next pass recorded of this layer."""
+        """Append the layer as recorded in the next pass."""
         _, _, q_len, k_len = layer.shape
         known = self._n_keys if layer.kind == "self" else 0  # keys before this pass; those of cross-attention stay
         self._n_keys = known + q_len if layer.kind == "self" else k_len
@@ -228,7 +228,7 @@ class JoinedLayer:
                 self._vectors[name].append(tensor[:, :, new].clone())  # a copy, so that the cache of each pass can go
 
     def join(self) -> RecordedLayer:
-        """All queries, and all keys that any of them saw."""
+        """Layer with all queries, and all keys that any of them saw."""
         passes = len(self._rows["allowed"])
         if passes == 1:
             return self._last_layer
@@ -248,7 +248,7 @@ class JoinedLayer:
         )
 
     def _joined_edits(self) -> dict[str, Any]:
-        """What edits put into all passes, with NaN where they put nothing."""
+        """Weights and outputs that edits set in all passes, NaN where they set none."""
         changes: dict[str, Any] = {}
         for name, per_pass in self._edits.items():
             known = next((values for values in per_pass if values is not None), None)
@@ -273,7 +273,7 @@ class JoinedLayer:
         return torch.cat(list(parts), -1)
 
     def _require_one_text(self, k: Tensor) -> None:
-        """Refuse passes that went back, or changed places, as a beam search does."""
+        """Raise a Problem if passes went back or swapped rows, as in a beam search."""
         _, last, _ = self._last_layer.qkv
         length = min(last.shape[2], k.shape[2])
         if not torch.equal(last[:, :, :length], k[:, :, k.shape[2] - length :]):
@@ -285,7 +285,7 @@ class JoinedLayer:
 
 
 def _stack_rows(blocks: list[RowsAtKeys], total: int) -> Tensor:
-    """Blocks of rows below each other, each at its keys, 0 or False elsewhere: (B or 1, H or 1, all queries, total)."""
+    """Stack blocks of rows, each at its keys and 0 or False elsewhere: (B or 1, H or 1, all queries, total)."""
     lead = [max(block.shape[axis] for block, _ in blocks) for axis in (0, 1)]
     stacked = blocks[0][0].new_zeros((*lead, sum(block.shape[2] for block, _ in blocks), total))
     row = 0

@@ -1,4 +1,4 @@
-"""A logit taken apart into what each part of a model adds to it, and what each layer's stream would answer."""
+"""Direct logit attribution and the logit lens, from a recorded residual stream."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 
 class LogitTerm(NamedTuple):
-    """One part of a logit. `kind` is "head", "mlp", "bias" (of an output projection), "embedding", "positions" or
-    "rest", whose `name` says what it is the bias of.
+    """One term of a logit.
+
+    `kind` is "head", "mlp", "bias" (of an output projection), "embedding", "positions" or "rest": a bias of the module
+    `name`.
     """
 
     kind: str
@@ -34,8 +36,10 @@ class LogitTerm(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HeadParts:
-    """What each head of a layer adds (B, H), with what it is made of: the layer cut to the positions asked for, the
-    direction (B, H, Dv) on the heads' outputs, and each row's position in the cut (B,).
+    """Terms (B, H) of a layer's heads, and what they are computed from.
+
+    `layer` is cropped to the requested positions. `through` is the direction (B, H, Dv) on the head outputs; `at` is
+    each row's position (B,) in the cropped layer.
     """
 
     added: Tensor
@@ -46,7 +50,7 @@ class HeadParts:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LogitAttribution:
-    """A logit, or the lead of one over another, taken apart: the parts add up to it."""
+    """Terms that add up to a logit, or to the difference of two logits."""
 
     heads: Tensor  #: (B, L, H); NaN where a layer has fewer heads
     biases: Tensor  #: (B, L): of the output projections' biases
@@ -62,12 +66,12 @@ class LogitAttribution:
 
     @property
     def attention(self) -> Tensor:
-        """(B,): the part that all attention layers add."""
+        """Sum of the terms of all attention layers, (B,)."""
         return self.heads.nansum((1, 2)) + self.biases.sum(1)
 
     @property
     def total(self) -> Tensor:
-        """(B,): the sum of all parts."""
+        """Sum of all terms, (B,)."""
         others = [self.embedding, *self.rest.values(), *([] if self.positions is None else [self.positions])]
         return self.attention + self.mlps.sum(1) + torch.stack(others).sum(0)
 
@@ -76,14 +80,14 @@ class LogitAttribution:
         return f"<LogitAttribution of {self.logit[0]:.2f}: heads {most}, ...>"
 
     def top(self, n: int = 5, row: int = 0) -> list[tuple[int, int, float]]:
-        """(layer, head, what it adds) of the heads that add most, up or down."""
+        """The n heads with the largest terms, up or down, as (layer, head, term)."""
         flat = self.heads[row].flatten()
         order = flat.nan_to_num(0.0).abs().argsort(descending=True)[:n].tolist()
         width = self.heads.shape[2]
         return [(index // width, index % width, float(flat[index])) for index in order]
 
     def bars(self, row: int = 0) -> list[LogitTerm]:
-        """All parts, from the bottom of the model to its top; they add up to the logit."""
+        """All terms from the embedding to the last layer; they add up to the logit."""
         bars = [LogitTerm("embedding", None, None, "", float(self.embedding[row]))]
         if self.positions is not None:
             bars.append(LogitTerm("positions", None, None, "", float(self.positions[row])))
@@ -95,7 +99,7 @@ class LogitAttribution:
         return bars + [LogitTerm("rest", None, None, name, float(value[row])) for name, value in self.rest.items()]
 
     def sources(self, layer: int, head: int) -> Tensor:
-        """(B, K): what each source token carried of that head's part; they add up to `heads[:, layer, head]`."""
+        """Share of each source token in a head's term, (B, K); they add up to `heads[:, layer, head]`."""
         if not -len(self.parts) <= layer < len(self.parts):
             raise Problem("there is no layer {index} here; there are {count}", index=layer, count=len(self.parts))
         head_parts = self.parts[layer]
@@ -110,7 +114,7 @@ class LogitAttribution:
         return weights * (values * through[:, head, None]).sum(-1)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """One row for each part of each row of the batch: batch, kind, layer, head, name and value. Needs pandas."""
+        """Table of all terms of each row: batch, kind, layer, head, name and value. Needs pandas."""
         rows = [{"batch": row} | bar._asdict() for row in range(len(self.logit)) for bar in self.bars(row)]
         return pandas().DataFrame(rows)
 
@@ -123,7 +127,7 @@ def attribute_logit(
     versus: int | Tensor | None,
     positions: Tensor,
 ) -> LogitAttribution:
-    """The parts of a logit at one position (B,) of each row; `logits` are the model's logits (B, V) there, if known."""
+    """Terms of a logit at one position (B,) of each row; `logits` are the model's own (B, V) there, if known."""
     path, at = residual.require_path(), positions[:, None]
     row, output_bias = path.direction(token, versus, len(positions))
     directions = residual.find_directions(row[:, None], at)
@@ -169,7 +173,7 @@ def attribute_logit(
 
 
 def _head_parts(layer: RecordedLayer, direction: Tensor, positions: Tensor) -> HeadParts:
-    """What each head adds along a direction (B, M) in front of the stream."""
+    """Term of each head along a direction (B, M) of the stream."""
     first, last = int(positions.min()), int(positions.max())
     rows, at = torch.arange(len(positions), device=direction.device), positions - first
     through = torch.einsum("bm,hmd->bhd", direction, layer.w_o_by_head)
@@ -178,7 +182,7 @@ def _head_parts(layer: RecordedLayer, direction: Tensor, positions: Tensor) -> H
 
 
 def _token_term(residual: Residual, start: Tensor, direction: Tensor, at: Tensor, rest: dict[str, Tensor]) -> Tensor:
-    """The part (B,) of the token's own vector in `start`, that of the stream's first place; the others go to `rest`."""
+    """Term (B,) of the token's own embedding in `start`; the other embeddings' terms go into `rest`."""
     biases: dict[str, Tensor] = {}
     direction, added = pull_back_direction(residual.maps.get("start"), direction, at, biases)
     total = start - added[:, 0]
@@ -205,7 +209,7 @@ class LogitLens:
 
 
 def logit_lens(residual: Residual, tokens: Tensor, positions: Tensor, n: int) -> LogitLens:
-    """The stream of one position (B,) of each row, read at every place for tokens (B, n)."""
+    """Logit lens for tokens (B, n) at one position (B,) of each row: at each block's input and at the end."""
     path = residual.require_path()
     streams = torch.stack(
         [vectors_at(stream, positions[:, None])[:, 0] for stream in residual.streams], 1

@@ -41,8 +41,9 @@ def _projection_weight(layer: nn.Module, width: int) -> Tensor:
 
 
 def find_output_layer(module: nn.Module, parent: nn.Module | None, width: int) -> nn.Module | None:
-    """The layer that applies W_O. Most families have it inside the attention module; BERT and similar models
-    have it in the sibling `output.dense`.
+    """The layer that applies W_O; None if none with `width` = H*Dv inputs is found.
+
+    Most families have it inside the attention module; BERT and similar models have it in the sibling `output.dense`.
     """
     for owner in (module, getattr(module, "output", None), getattr(parent, "output", None), parent):
         for name in _NAMES:
@@ -64,7 +65,7 @@ def projected_lengths(layer: nn.Module, v: Tensor, n_heads: int) -> Tensor:
 
 
 def head_slices(w_o: Tensor, n_heads: int) -> Tensor:
-    """w_o (M, H*Dv) by heads, (H, M, Dv)."""
+    """Slices (H, M, Dv) of w_o (M, H*Dv), one for each head."""
     return to_float32(w_o).unflatten(1, (n_heads, -1)).transpose(0, 1)
 
 
@@ -118,9 +119,9 @@ def _make_projection(layer: nn.Module) -> Callable[[Tensor], Tensor]:
 
 
 def _copy_in_eval(module: nn.Module, copies: dict[int, nn.Module]) -> nn.Module:
-    """The module in evaluation mode: a second object on the same weights.
+    """Second module object on the same weights, in evaluation mode.
 
-    Nothing is switched on the module itself, which other threads may be training or asking at the same time.
+    The module itself is not switched: other threads may be training or running it.
     """
     if id(module) in copies:
         return copies[id(module)]
@@ -132,7 +133,7 @@ def _copy_in_eval(module: nn.Module, copies: dict[int, nn.Module]) -> nn.Module:
 
 
 def _rebind(still: nn.Module, module: nn.Module, value: Any) -> Any:
-    """A method that was put on the module, as libraries that wrap `forward` do, for the other object."""
+    """Bind an instance method, such as a wrapped `forward`, to the copy instead of the module."""
     if isinstance(value, MethodType) and value.__self__ is module:
         return MethodType(value.__func__, still)
     if isinstance(value, partial) and value.args[:1] == (module,):

@@ -1,8 +1,8 @@
-"""Record the attention of any torch model: every call of an attention function that torch or attnviz offers is seen.
+"""Record the attention of any torch model that calls an attention function of torch or attnviz.
 
-A mode of torch's is told of each call of a torch function. What it knows as attention it records, with the dotted name
-of the module that was running; all others it lets pass. Attention written by hand is recorded by its weights, and
-refused where these cannot be told: see `SoftmaxWatch`.
+A TorchFunctionMode sees each call of a torch function. Known attention functions are recorded with the dotted name of
+the running module. Attention written as softmax and product is recorded by its weights, and refused where these cannot
+be identified: see `SoftmaxWatch`.
 """
 
 import inspect
@@ -49,7 +49,7 @@ _PERMUTES = (torch.permute, Tensor.permute)
 
 
 class SoftmaxWatch:
-    """Follows the results of softmax calls, and where their keys are, until one is multiplied with another tensor."""
+    """Tracks softmax results, and the axis of their keys, until one is multiplied with another tensor."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()  #: of those that were not understood, by the dotted name of the module
@@ -58,9 +58,9 @@ class SoftmaxWatch:
     def observe_call(
         self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, module_name: str
     ) -> tuple[Tensor, int] | None:
-        """Take note of one call of a torch function that no known attention made.
+        """Observe one call of a torch function outside known attention.
 
-        Where it weighed values: the weights (.., Q, K), and how many numbers a value has.
+        If it multiplies weights with values: the weights (.., Q, K) and the width of a value; else None.
         """
         if func in _SOFTMAX:
             axis = kwargs.get("dim", args[1] if len(args) > 1 else None)
@@ -88,7 +88,7 @@ class SoftmaxWatch:
 def _find_weights(
     func: Any, args: tuple[Any, ...], tensors: list[Tensor], weights: Tensor, axis: int
 ) -> tuple[Tensor, int] | None:
-    """The weights (.., Q, K) in a product, and the width of what they weigh; None where that cannot be told."""
+    """Weights (.., Q, K) in a product and the width of the values; None where they cannot be identified."""
     if len(tensors) != 2 or axis == 0 or func is torch.tensordot:
         return None
     if func is torch.einsum:
@@ -102,7 +102,7 @@ def _find_weights(
 def _find_weights_in_einsum(
     equation: str, tensors: list[Tensor], weights: Tensor, axis: int
 ) -> tuple[Tensor, int] | None:
-    """The same for `einsum`, such as "bhqk,bhkd->bhqd"."""
+    """Weights and the width of the values in an `einsum`, such as "bhqk,bhkd->bhqd"."""
     inputs, _, output = equation.partition("->")
     names = inputs.split(",")
     weight_letters, value_letters = names if tensors[0] is weights else reversed(names)
@@ -120,7 +120,7 @@ def _find_weights_in_einsum(
 
 
 def _key_axis_after(func: Any, args: tuple[Any, ...], weights: Tensor, axis: int, result: Tensor) -> int:
-    """Where the keys are after a function that keeps all numbers, or changes each; 0 where that cannot be told."""
+    """Axis of the keys, from the end, after a reshaping or elementwise function; 0 where it is not known."""
     count = weights.dim()
     if axis == 0 or getattr(func, "__name__", "") == "__get__":  # .T and .mT
         return 0
@@ -153,9 +153,9 @@ def record_plain(
     residual: bool,
     change: Change,
 ) -> Trace:
-    """One pass of `model`, with every attention call recorded; refuses where one could not be.
+    """Run `model` once and record every attention call; raises a Problem where one cannot be recorded.
 
-    A layer of which `change` makes another one hands on what that other one would.
+    A layer that `change` replaces returns the output of its replacement.
     """
     stream = ResidualWatch(model)
     with (
@@ -182,7 +182,7 @@ def record_plain(
 
 @contextmanager
 def record_calls(model: nn.Module, recorder: "_PlainRecorder | None" = None) -> Iterator[Recorder]:
-    """Inside the block, attention calls of `model` in this thread are recorded; refused where one could not be."""
+    """Record this thread's attention calls of `model` inside the block; raises a Problem where one cannot be."""
     _require_watchable(model)
     recorder, watch = recorder or _PlainRecorder(model), SoftmaxWatch()
     flex = "torch.nn.attention.flex_attention" in sys.modules  # which compiles itself where it is called
@@ -204,12 +204,12 @@ def record_calls(model: nn.Module, recorder: "_PlainRecorder | None" = None) -> 
         )
 
 
-RunningModule = tuple[nn.Module, torch.Size | None]  #: the module that runs, and the shape of what it was given
+RunningModule = tuple[nn.Module, torch.Size | None]  #: the running module, and the shape of its input
 BY_HAND = Message("the model computes this attention by hand; only the weights that it used are known")
 
 
 class _FunctionMode(TorchFunctionMode):
-    """Sees each call of a torch function while the model runs, in this thread only."""
+    """Intercepts each torch function call of this thread while the model runs."""
 
     def __init__(
         self, recorder: "_PlainRecorder", watch: SoftmaxWatch, running_module: Callable[[], RunningModule]
@@ -238,17 +238,17 @@ class _FunctionMode(TorchFunctionMode):
 
 
 def _attach_to_graph(layer: RecordedLayer, changed: RecordedLayer | None, answer: Any) -> RecordedLayer:
-    """The layer with what its heads hand on, which the model goes on with; the fused function answers just that."""
+    """The layer with head outputs that are in the graph of the pass; the fused function's answer is one."""
     output = answer.reshape(*layer.shape[:3], -1) if changed is None and isinstance(answer, Tensor) else None
     used_layer = changed or layer
     return replace(used_layer, handed_on=require_gradient(used_layer.head_outputs() if output is None else output))
 
 
 class _PlainRecorder(Recorder):
-    """Names stacks by what a call shows, since there is no config to ask."""
+    """Recorder for models without a config: stacks are told by the calls."""
 
     def record_weights(self, module: nn.Module, weights: Tensor, values: int, input_shape: torch.Size | None) -> None:
-        """Record a layer of which only weights (.., Q, K) were seen, and that they weigh vectors of `values` numbers.
+        """Record a layer by its weights (.., Q, K) only; `values` is the width of a value.
 
         `input_shape` is the shape of the module's input, whose last axis is shared out among heads.
         """
@@ -274,7 +274,7 @@ class _PlainRecorder(Recorder):
         self.layers.append(layer)
 
     def _stack_name(self, name: str, kind: AttentionKind, call: AttentionCall, module: nn.Module) -> StackName:
-        """The decoder where no query looks ahead, or where the module is called so."""
+        """Stack by the module's name; else the decoder if no query sees a later key."""
         segments = name.split(".")
         if any(segment.startswith("decoder") for segment in segments):
             return "decoder"
@@ -288,7 +288,7 @@ class _PlainRecorder(Recorder):
 
 @contextmanager
 def _track_running_module(model: nn.Module) -> Iterator[Callable[[], RunningModule]]:
-    """A function that says which module of `model` this thread is in."""
+    """Yield a function that returns the module of `model` that this thread is running."""
     stack: list[RunningModule] = [(model, None)]
 
     def push_module(module: nn.Module, args: tuple[Any, ...]) -> None:
@@ -331,7 +331,7 @@ def _require_watchable(model: nn.Module) -> None:
 
 
 def find_logits(output: Any, logits: Logits) -> Tensor | None:
-    """The model's answer, taken to be its first tensor of real numbers: with "last", the last position of (B, Q, V)."""
+    """Logits of an output, taken to be its first floating-point tensor; "last" takes the last position of (B, Q, V)."""
     answer = getattr(output, "logits", output)
     if isinstance(answer, dict):
         answer = answer.get("logits", next(iter(answer.values()), None))

@@ -1,4 +1,4 @@
-"""One attention layer as it was recorded: enough to compute any head under any mask or scale."""
+"""One recorded attention layer: enough to compute any head under any mask or scale."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -67,7 +67,7 @@ class RecordedLayer:
 
     @property
     def place(self) -> LayerKey:
-        """What tells a layer from all others of a pass."""
+        """Key that identifies a layer within a pass: tower, stack, kind, index and run."""
         return self.tower, self.stack, self.kind, self.index, self.run
 
     @property
@@ -77,7 +77,7 @@ class RecordedLayer:
 
     @cached_property
     def shape(self) -> tuple[int, int, int, int]:
-        """(B, H, Q, K)."""
+        """Shape of the weights, (B, H, Q, K)."""
         if self.reported is not None:
             return cast(tuple[int, int, int, int], tuple(self.reported.shape))
         q, k, _ = self.qkv
@@ -85,36 +85,36 @@ class RecordedLayer:
 
     @property
     def qkv(self) -> tuple[Tensor, Tensor, Tensor]:
-        """The vectors of a layer that is exact: for type checkers, since they are there."""
+        """q, k and v of an exact layer, typed as not None."""
         return cast(tuple[Tensor, Tensor, Tensor], (self.q, self.k, self.v))
 
     def tensors(self) -> dict[str, Tensor]:
-        """All tensors that it holds, by the names of their fields."""
+        """All its tensors, by the names of their fields."""
         return {field.name: value for field in fields(self) if isinstance(value := getattr(self, field.name), Tensor)}
 
     def each(self, change: Callable[[Tensor], Tensor]) -> "RecordedLayer":
-        """The layer with what `change` makes of each of its tensors."""
+        """The layer with `change` applied to each of its tensors."""
         changed: dict[str, Any] = {name: change(value) for name, value in self.tensors().items()}
         return replace(self, **changed)
 
     @property
     def device(self) -> torch.device:
-        """Where its tensors are."""
+        """Device of its tensors."""
         return self.qkv[0].device if self.reported is None else self.reported.device
 
     @property
     def n_heads(self) -> int:
-        """H."""
+        """Number of query heads, H."""
         return self.shape[1]
 
     @property
     def n_kv_heads(self) -> int:
-        """G; H where only weights are known."""
+        """Number of key/value heads, G; H where only weights are known."""
         return self.n_heads if self.k is None else self.k.shape[1]
 
     @property
     def mask(self) -> Tensor:
-        """Boolean (B or 1, H or 1, Q, K): where the model let a query attend."""
+        """The model's mask, boolean (B or 1, H or 1, Q, K): True where a query may attend."""
         if self.allowed is not None:
             return self.allowed
         full = self._padding_mask(None)
@@ -122,13 +122,13 @@ class RecordedLayer:
 
     @property
     def real_queries(self) -> Tensor | None:
-        """Boolean (B, 1, Q), False at queries that are padding; None where none is known to be."""
+        """Mask of queries, boolean (B, 1, Q), False at padding; None where no padding is known."""
         if self.kind == "cross" or self.padding is None or self.padding.shape[1] != 1:
             return self.queries
         return self.padding[:, :, 0, -self.shape[2] :]
 
     def mask_for(self, mask: MaskChoice = "model", n_heads: int | None = None) -> Tensor:
-        """The boolean mask that the choice `mask` stands for, with `n_heads` heads; padding stays hidden."""
+        """Boolean mask for the choice `mask`, with `n_heads` heads; padding stays hidden."""
         if isinstance(mask, str):
             if mask != "model":
                 raise Problem('mask={mask} must be "model", None or a boolean tensor', mask=repr(mask))
@@ -145,7 +145,7 @@ class RecordedLayer:
         return self._padding_mask(self.padding) & mask.to(self.device)
 
     def _padding_mask(self, padding: Tensor | None) -> Tensor:
-        """A mask that hides only padding keys, (B or 1, 1, Q, K)."""
+        """Mask that hides only padding keys, (B or 1, 1, Q, K)."""
         ones = torch.ones(1, 1, *self.shape[2:], dtype=torch.bool, device=self.device)
         return ones if padding is None else ones & padding
 
@@ -172,7 +172,7 @@ class RecordedLayer:
         return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
     def scores(self, heads: int | Sequence[int] | None = None) -> Tensor:
-        """q.kT (B, H', Q, K) of the given heads, before scale, bias and mask: of keys that are hidden, too."""
+        """Scores q.kT (B, H', Q, K) of the given heads, before scale, bias and mask, hidden keys included."""
         q, k, _ = self._select_qkv(self._require_exact_heads(heads))
         return grouped_matmul(q, k.mT)
 
@@ -188,7 +188,7 @@ class RecordedLayer:
         return resolve_heads(heads, self.n_heads, self.index)
 
     def cropped(self, rows: slice | Tensor, keys: slice | Tensor) -> "RecordedLayer":
-        """The same layer for some queries and keys. Weights are the same where no other key may be seen."""
+        """The layer cropped to some queries and keys; weights stay the same if no dropped key is visible."""
         cut: dict[str, Any] = {
             "allowed": _crop(self.mask, rows, keys),
             "bias": _crop(self.bias, rows, keys),
@@ -204,15 +204,15 @@ class RecordedLayer:
         return replace(self, causal=False, norms=None, w_o=None, **cut)
 
     def scale_of(self, head: int) -> float:
-        """The number that multiplies this head's q.kT: `scale`, unless an intervention changed it."""
+        """Factor of this head's q.kT: `scale`, unless an intervention changed it."""
         return self.scale if self.scales is None else self.scales[head]
 
     def head_outputs(self, heads: int | Sequence[int] | None = None, projected: bool = False) -> Tensor:
-        """What each head hands on, (B, H', Q, Dv): its weights times its values; 0 where it was silenced.
+        """Output of each head, (B, H', Q, Dv): weights times values; 0 where the head was switched off.
 
-        `projected`: after the head's slice of the output projection, (B, H', Q, M), which is what the head alone adds
-        to the residual stream. That needs the projection, which `capture(..., residual=True)` keeps. Of a capture with
-        `grad`, all heads' outputs are what the model went on with: gradients can be asked for them.
+        With `projected`, the output after the head's slice of the output projection, (B, H', Q, M): the head's own
+        contribution to the residual stream. That needs `capture(..., residual=True)`. After a capture with `grad`,
+        outputs of all heads are in the graph of the pass.
         """
         chosen = resolve_heads(heads, self.n_heads, self.index)
         if not self.exact:
@@ -223,7 +223,7 @@ class RecordedLayer:
         return outputs @ self.w_o_by_head[chosen].mT if projected else outputs
 
     def _compute_outputs(self, chosen: list[int]) -> Tensor:
-        """What these heads hand on, from their weights and values and what an intervention put in its place."""
+        """Compute the outputs of these heads, replaced where an intervention set them."""
         outputs = torch.cat([self.stages_of(group).output for _, group in self._group_heads(chosen)], 1)
         if self.set_output is not None:
             outputs = _override(self.set_output[:, chosen], outputs)
@@ -233,7 +233,7 @@ class RecordedLayer:
         return torch.where(active[:, None, None], outputs, 0.0)
 
     def _group_heads(self, heads: list[int]) -> Iterator[tuple[int, list[int]]]:
-        """Neighbours among `heads` that have one scale, few enough at a time; each with its place in `heads`."""
+        """Yield groups of neighbours among `heads` with one scale, each with its start index in `heads`."""
         b, _, q_len, k_len = self.shape
         step, start = max(1, CHUNK // (b * q_len * k_len)), 0
         while start < len(heads):
@@ -245,7 +245,7 @@ class RecordedLayer:
 
     @property
     def w_o_by_head(self) -> Tensor:
-        """Each head's slice of the output projection, (H, M, Dv)."""
+        """Slice of the output projection of each head, (H, M, Dv)."""
         if self.w_o is None:
             raise Problem(
                 "the output projection of layer {index} was not found, or not kept: capture with residual=True",
@@ -254,7 +254,7 @@ class RecordedLayer:
         return head_slices(self.w_o, self.n_heads)
 
     def value_norms(self) -> Tensor:
-        """Length of each value after its head's slice of the output projection, (B, H, K)."""
+        """Norm of each value after its head's slice of the output projection, (B, H, K)."""
         if self.norms is not None:
             return self.norms
         if self.w_o is None or self.v is None:
@@ -272,7 +272,7 @@ class RecordedLayer:
         start: int = 0,
         values: bool = True,
     ) -> Stages:
-        """Every intermediate of several heads that have the same scale.
+        """Every intermediate of several heads with the same scale.
 
         `start` is the index of `heads[0]` among all requested heads, because a mask can have one entry for each
         of those. With `values` False the output is left out (Dv = 0), which halves the cost.
@@ -307,12 +307,12 @@ class RecordedLayer:
 
 
 def _override(replacement: Tensor, original: Tensor) -> Tensor:
-    """`replacement` where it is a number, else `original`."""
+    """`replacement` where it is not NaN, else `original`."""
     return torch.where(replacement.isnan(), original, replacement.to(original.dtype))
 
 
 def _crop(tensor: Tensor | None, rows: slice | Tensor, keys: slice | Tensor) -> Tensor | None:
-    """Some rows and keys of what broadcasts to (B, H, Q, K)."""
+    """Rows and keys of a tensor that broadcasts to (B, H, Q, K); None stays None."""
     if tensor is None:
         return None
     cut = tensor if tensor.shape[-2] == 1 else tensor[..., rows, :]

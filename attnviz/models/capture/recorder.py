@@ -24,7 +24,7 @@ _CROSS = re.compile(r"cross|encoder_attn|encdec|enc_attn", re.IGNORECASE)
 
 
 class Recorder:
-    """Records one pass. A layer of which `change` makes another one hands on what that other one would."""
+    """Records one pass. A layer that `change` replaces returns the output of its replacement."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Recorder:
         self.begin_pass()
 
     def begin_pass(self) -> None:
-        """Start a pass: nothing is known of an earlier one but the lengths of its values."""
+        """Start a pass: forget the earlier one, except the norms of its values."""
         self.layers: list[RecordedLayer] = []
         self.split_masks: SplitMasks = {}
         self._counts: Counter[tuple[str, StackName, AttentionKind]] = Counter()
@@ -52,7 +52,7 @@ class Recorder:
         self._paddings: dict[int, tuple[Tensor, Tensor | None]] = {}
 
     def answer(self, module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> Answer:
-        """Record the call, and compute its attention as the model itself or the changed layer would."""
+        """Record the call and return its output: the model's own, or that of the changed layer."""
         if self.grad:
             call = replace(call, q=require_gradient(call.q), k=require_gradient(call.k), v=require_gradient(call.v))
         layer = self.describe(module, call)
@@ -73,7 +73,7 @@ class Recorder:
         return output, None
 
     def record_layer(self, layer: RecordedLayer, module: nn.Module) -> None:
-        """Record a layer as it was used, with the lengths of its values after the output projection."""
+        """Record a layer with the norms of its values after the output projection."""
         try:
             layer = self._add_value_norms(layer, module)
         except Exception as error:  # another library's layer, run by us: the capture goes on without its lengths
@@ -85,7 +85,7 @@ class Recorder:
             self._paddings[mask.untyped_storage().data_ptr()] = (mask, padding)
 
     def describe(self, module: nn.Module, call: AttentionCall) -> RecordedLayer:
-        """The layer that a call is of; one with a `why` can only be shown by the weights that the model reports."""
+        """Recorded layer of a call; with `why` set, only the weights that the model reports can be shown."""
         name = self.name_of(module)
         require_even_sharing(call, name)
         cross = _is_cross(name, module) if call.cross is None else call.cross
@@ -129,18 +129,18 @@ class Recorder:
         return tensor if self.grad else tensor.detach()
 
     def name_of(self, module: nn.Module) -> str:
-        """The module's dotted name; of a stranger its class."""
+        """Dotted name of the module; its class if the model does not contain it."""
         return self._names.get(id(module), type(module).__name__)
 
     def _continues_call(self, module: nn.Module, call: AttentionCall) -> bool:
-        """Whether this is another piece of the same layer: pictures of one batch attend apart, cut from one tensor."""
+        """Whether the call continues the same layer: some models attend image by image, on slices of one tensor."""
         before, self._last_call = self._last_call, (module, call.q)
         if before is None or before[0] is not module:
             return False
         return before[1].untyped_storage().data_ptr() == call.q.untyped_storage().data_ptr()
 
     def _add_value_norms(self, layer: RecordedLayer, module: nn.Module) -> RecordedLayer:
-        """The layer with these lengths, as the projection is now; those of keys that earlier passes saw are kept."""
+        """The layer with the norms of its values; those of keys of earlier passes are reused."""
         _, _, v = layer.qkv
         width = layer.n_heads * v.shape[-1]
         projection = find_output_layer(module, self._modules.get(parent_name(layer.name)), width)
@@ -158,7 +158,7 @@ class Recorder:
         return replace(layer, norms=torch.cat([earlier, *new], 2))
 
     def _stack_name(self, name: str, kind: AttentionKind, call: AttentionCall, module: nn.Module) -> StackName:
-        """Which stack a layer is in. In a model with a single stack, that is the decoder if its attention is causal."""
+        """Stack of a layer. In a model with a single stack, causal attention means the decoder."""
         for segment in name.split("."):
             if self._two_stacks and segment in ("encoder", "decoder"):
                 return "encoder" if segment == "encoder" else "decoder"
@@ -167,7 +167,7 @@ class Recorder:
         return "decoder" if kind == "cross" or call.causal or getattr(module, "is_causal", True) else "encoder"
 
     def _find_padding(self, call: AttentionCall) -> Tensor | None:
-        """The padding noted when the mask was made; in other masks, keys that no query of any head may see are padding.
+        """Padding noted when the mask was built; in other masks, keys that no query may see count as padding.
 
         True at real keys, (B or 1, 1, 1, K); None without padding.
         """
@@ -193,15 +193,15 @@ def merge_changed(layer: RecordedLayer, new: Tensor, original: Tensor, axis: int
 
 
 def require_gradient(tensor: Tensor) -> Tensor:
-    """The tensor as one that gradients can be asked for: where nothing before it has any, the same numbers as a leaf.
+    """The tensor itself if it requires a gradient, else a leaf with the same values that does.
 
-    The flags of parameters and of what the caller gave stay as they are.
+    `requires_grad` of parameters and of the caller's tensors stays as it is.
     """
     return tensor if tensor.requires_grad or not torch.is_grad_enabled() else tensor.detach().requires_grad_()
 
 
 def _weights_only(layer: RecordedLayer, weights: Tensor | None) -> RecordedLayer:
-    """The layer with only the weights that the model reported, so that nothing can be recomputed wrongly from it."""
+    """The layer with reported weights only, so that nothing can be recomputed wrongly from it."""
     q, k, _ = layer.qkv
     reported = weights if weights is not None else q.new_zeros(*q.shape[:3], k.shape[2])
     empty: dict[str, Any] = dict.fromkeys(("q", "k", "v", "allowed", "bias", "softcap", "sinks"))

@@ -1,4 +1,4 @@
-"""Families that cannot use a custom attention function: their eager path is run, and its weights are taken."""
+"""Record families that cannot use a custom attention function, by the weights that their eager path reports."""
 
 import inspect
 from collections import Counter
@@ -74,7 +74,7 @@ def record_reported_layers(model: nn.Module, logits: Logits, inputs: dict[str, A
 
 
 def _note_weights(noted: list[tuple[str, Tensor]], name: str, _module: nn.Module, _args: Any, output: Any) -> None:
-    """A hook that keeps the weights (B, H, Q, K) which a layer of windows hands on inside the model."""
+    """Forward hook: store the weights (B, H, Q, K) that a window attention layer returns."""
     if isinstance(output, tuple) and len(output) > 1 and isinstance(output[1], Tensor) and output[1].dim() == 4:
         noted.append((name, output[1]))
 
@@ -93,7 +93,7 @@ def _raise_no_weights(model: nn.Module, output: Any) -> None:
 def _padding_masks(
     model: nn.Module, inputs: dict[str, Any], stack: StackName, kind: AttentionKind, weights: Tensor
 ) -> tuple[Tensor | None, Tensor | None]:
-    """Real keys (B, 1, 1, K) and, across two sentences, real queries (B, 1, Q), as far as the inputs tell."""
+    """Masks of real keys (B, 1, 1, K) and, in cross-attention, of real queries (B, 1, Q); None where unknown."""
     mask_name = "decoder_attention_mask" if has_two_stacks(model) and stack == "decoder" else "attention_mask"
     q_len, k_len = weights.shape[-2:]
     if kind == "self":
@@ -103,14 +103,14 @@ def _padding_masks(
 
 
 def _real_mask(mask: object, length: int) -> Tensor | None:
-    """A mask (B, length) as (B, 1, 1, length); None where it hides nothing or is about something else."""
+    """Mask (B, length) as (B, 1, 1, length); None if it hides nothing or has another shape."""
     if not isinstance(mask, Tensor) or mask.dim() != 2 or mask.shape[1] != length or bool(mask.all()):
         return None
     return mask.bool()[:, None, None, :]
 
 
 def _iterate_matrices(output: Any, prefix: str) -> Iterator[tuple[str, Tensor]]:
-    """Every attention matrix (B, H, Q, K) in an output and in outputs nested in it, each with the name of its field."""
+    """Yield every attention matrix (B, H, Q, K) of an output and of nested outputs, with its field's name."""
     for name, value in output.items() if isinstance(output, dict) else ():
         if name.endswith("attentions") and isinstance(value, tuple | list):
             yield from ((prefix + name, matrix) for matrix in value if isinstance(matrix, Tensor) and matrix.dim() == 4)

@@ -1,4 +1,4 @@
-"""The residual stream of one pass, and the way from each place of it to a logit."""
+"""Residual stream of one pass, and the linear maps from each point of it to a logit."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from torch.nn.functional import gelu, relu, silu
 from attnviz.base.message import Message, Problem
 from attnviz.models.capture.head_selection import to_float32
 
-# A part of a model held at what it was in one pass, where it is linear: a norm, a factor, a layer, an activation.
+# A norm, factor, layer or activation of one pass, linearised by freezing its scale.
 TENSORS, NUMBERS = ("matrix", "gain", "scale", "bias"), ("name", "centres", "eps", "function")  #: of a `FrozenMap`
 
 #: functions of one number that stand in an output head, by name
@@ -27,10 +27,10 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 @dataclass(frozen=True, eq=False)
 class FrozenMap:
-    """The map x -> scale * gain * (y - mean(y)) + bias, where y is matrix @ x and what is None is left out.
+    """The map x -> scale * gain * (y - mean(y)) + bias, where y is matrix @ x; fields that are None are left out.
 
-    The mean is taken off only if it `centres`. A norm has a gain (M,) and its scale (B, Q) at each position of the
-    pass; a layer its matrix; an activation its slopes (B, Q, M) at the point, and as bias what they leave over.
+    The mean is subtracted only if it `centres`. A norm has a gain (M,) and its scale (B, Q) at each position of the
+    pass. A layer has a matrix. An activation has its slopes (B, Q, M) as scale, and the remainder as bias.
     """
 
     name: str
@@ -43,15 +43,15 @@ class FrozenMap:
     function: str = ""  #: of an activation: its name in `ACTIVATIONS`
 
     def tensors(self) -> dict[str, Tensor]:
-        """The tensors that it holds, by the names of their fields."""
+        """Its tensors, by the names of their fields."""
         return {name: value for name in TENSORS if (value := getattr(self, name)) is not None}
 
     def to_json(self) -> dict[str, Any]:
-        """Everything else, as JSON can say it."""
+        """All fields but tensors, as JSON values."""
         return {name: getattr(self, name) for name in NUMBERS}
 
     def pull_back(self, direction: Tensor, at: Tensor) -> Tensor:
-        """The direction (B, n, M) before the map of one after it, at positions (B, n)."""
+        """Pull a direction (B, n, M) after the map back to one before it, at positions (B, n)."""
         if self.scale is not None:
             direction = direction * vectors_at(self.scale if self.scale.dim() == 3 else self.scale[..., None], at)
         if self.gain is not None:
@@ -61,7 +61,7 @@ class FrozenMap:
         return direction if self.matrix is None else direction @ to_float32(self.matrix)
 
     def offset(self, direction: Tensor, at: Tensor) -> Tensor:
-        """What the bias adds along a direction after the map, (B, n)."""
+        """Contribution of the bias along a direction after the map, (B, n)."""
         if self.bias is None:
             return direction.new_zeros(direction.shape[:2])
         bias = to_float32(self.bias) if self.bias.dim() == 1 else vectors_at(self.bias, at)
@@ -69,11 +69,11 @@ class FrozenMap:
 
     @property
     def has_own_scale(self) -> bool:
-        """Whether it is known what it makes of other vectors than those of the pass."""
+        """Whether the map can be applied to vectors from outside the pass."""
         return self.scale is None or bool(self.function) or self.eps is not None
 
     def apply(self, x: Tensor) -> Tensor:
-        """What it makes of other vectors (..., M): a norm under the scale of each."""
+        """Apply the map to any vectors (..., M); a norm uses the scale of each vector."""
         if self.function:
             return ACTIVATIONS[self.function](x)
         if self.matrix is not None:
@@ -88,7 +88,7 @@ class FrozenMap:
 
 
 def vectors_at(tensor: Tensor, at: Tensor) -> Tensor:
-    """The vectors (B, n, M) of a tensor (B or 1, Q, M) at positions (B, n)."""
+    """Vectors (B, n, M) of a tensor (B or 1, Q, M) at positions (B, n), float32."""
     rows = torch.arange(len(at), device=tensor.device) if len(tensor) > 1 else torch.zeros_like(at[:, 0])
     return to_float32(tensor[rows[:, None], at])
 
@@ -98,9 +98,9 @@ _NEAR = 1e-6  #: what makes of it one so short that this counts most
 
 
 def freeze_norm(name: str, norm: nn.Module, inputs: Tensor, outputs: Tensor) -> FrozenMap | None:
-    """The norm at this pass, whose answer is that map; None for a module that is not of this form.
+    """Freeze a norm at the scale of this pass; None for a module that is no such map.
 
-    LayerNorm, RMSNorm and their kin are. `inputs` and `outputs` are those of the pass, (B, Q, M).
+    LayerNorm, RMSNorm and similar norms are. `inputs` and `outputs` are those of the pass, (B, Q, M).
     """
     probe = _make_probe(inputs.shape[-1], inputs)
     with torch.no_grad():
@@ -124,8 +124,9 @@ def freeze_norm(name: str, norm: nn.Module, inputs: Tensor, outputs: Tensor) -> 
 
 
 def _measure_eps(gain: Tensor, scale: Tensor, probe: Tensor, target: Tensor, x: Tensor) -> float | None:
-    """The eps of a norm by its answer, less its bias, to a short probe (M,); None where its scale at `x` is another
-    function.
+    """Measure a norm's eps from its output, less its bias, for a short probe (M,).
+
+    None if its scale at `x` is no function of eps.
     """
     shape = gain * probe
     eps = float((shape.square().sum() / (shape * target).sum()).square() - probe.square().mean())
@@ -134,7 +135,7 @@ def _measure_eps(gain: Tensor, scale: Tensor, probe: Tensor, target: Tensor, x: 
 
 
 def _make_probe(width: int, like: Tensor) -> Tensor:
-    """A long vector whose numbers add up to 0 and are nowhere 0, (1, 1, M)."""
+    """Long probe (1, 1, M) whose numbers add up to 0 and are nowhere 0."""
     probe = torch.ones(width, dtype=torch.float32, device=like.device)
     probe[1::2] = -1.0
     if width % 2 and width > 1:
@@ -144,7 +145,7 @@ def _make_probe(width: int, like: Tensor) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class LogitPath:
-    """What leads from the end of the residual stream to the logits: the final norm, and the unembedding.
+    """Path from the end of the residual stream to the logits: the final norm and the unembedding.
 
     `unembedding` (V, M) shares memory with the model; `factor` is what the model multiplies its logits by, and
     `softcap` what it caps them at in the end. `steps` come in the order of the pass and are mostly one, the final norm.
@@ -158,9 +159,7 @@ class LogitPath:
     output: str = ""  #: the dotted name of the output layer
 
     def direction(self, token: int | Tensor, versus: int | Tensor | None, batch: int) -> tuple[Tensor, Tensor]:
-        """The direction (B, M) in front of the unembedding that is the logit of a token or its lead over `versus`, and
-        what its bias adds to that (B,).
-        """
+        """Direction (B, M) of a token's logit, or of its difference from `versus`, and the bias's share (B,)."""
         plus = self.resolve_ids("token", token, batch)
         row, bias = self._row(plus)
         if versus is not None:
@@ -173,7 +172,7 @@ class LogitPath:
         return to_float32(self.unembedding[ids]) * self.factor, bias
 
     def resolve_ids(self, name: str, token: int | Tensor, batch: int) -> Tensor:
-        """Ids (B,), one for each row."""
+        """Token ids (B,), one for each row; raises a Problem for an id outside the vocabulary."""
         ids = torch.as_tensor(token, device=self.unembedding.device).reshape(-1)
         if len(ids) not in (1, batch) or not 0 <= int(ids.min()) <= int(ids.max()) < len(self.unembedding):
             raise Problem(
@@ -186,7 +185,7 @@ class LogitPath:
         return ids.expand(batch)
 
     def logit_diff(self, logits: Tensor, token: int | Tensor, versus: int | Tensor | None) -> Tensor:
-        """The logit of a token, or its lead, among a model's own logits (B, V): (B,)."""
+        """Logit (B,) of a token in `logits` (B, V), less that of `versus` if it is given."""
         logits, batch = to_float32(logits), len(logits)
         token_logits = logits.gather(1, self.resolve_ids("token", token, batch)[:, None])[:, 0]
         return (
@@ -196,8 +195,9 @@ class LogitPath:
         )
 
     def logits(self, streams: Tensor) -> Tensor | None:
-        """The logits (..., V) of vectors of the stream (..., M) before a cap, each under its own norm; None where
-        there is more on the way than norms whose scale is known.
+        """Logits (..., V) before a soft-cap of any stream vectors (..., M), each under its own norm.
+
+        None if the scale of a norm on the path is not known.
         """
         if not all(step.has_own_scale for step in self.steps):
             return None
@@ -207,7 +207,7 @@ class LogitPath:
         return logits if self.bias is None else logits + to_float32(self.bias)
 
     def apply_softcap(self, logits: Tensor) -> Tensor:
-        """The logits as the model hands them on."""
+        """Logits after the model's soft-cap, if it has one."""
         return logits if self.softcap is None else self.softcap * (logits / self.softcap).tanh()
 
 
@@ -216,10 +216,10 @@ PATH_NUMBERS = ("factor", "softcap", "output")  #: of a `LogitPath`
 
 @dataclass(frozen=True, eq=False)
 class LogitDirections:
-    """Directions (B, n, M) of some vectors in front of the unembedding, at every place that leads to them."""
+    """Directions (B, n, M) of some logits, pulled back to every point of the stream."""
 
     streams: tuple[Tensor, ...]  #: on the stream at the input of each block, and at its end
-    heads: tuple[Tensor, ...]  #: on what the output projection of each block's attention answers
+    heads: tuple[Tensor, ...]  #: on the output of each block's output projection
     block_biases: tuple[Tensor, ...]  #: (B, n): what the biases of a block's norms add along them
     biases: Mapping[str, Tensor]  #: (B, n): the same for all norms and layers on the way, by their names
 
@@ -250,14 +250,15 @@ class Residual:
         return iter(self.streams)
 
     def require_path(self) -> LogitPath:
-        """What leads to the logits; a Problem where a logit cannot be taken apart."""
+        """Path to the logits; raises a Problem if a logit cannot be decomposed."""
         if self.path is None:
             raise Problem("a logit of this model cannot be taken apart by heads: {why}", why=self.why)
         return self.path
 
     def find_directions(self, rows: Tensor, at: Tensor) -> LogitDirections:
-        """Where vectors (B, n, M) in front of the unembedding come from, at positions (B, n): every norm's scale is
-        held at what it was.
+        """Pull directions (B, n, M) at the unembedding back through all blocks, at positions (B, n).
+
+        The scale of every norm is frozen at its value in this pass.
         """
         biases: dict[str, Tensor] = {}
         direction = rows
@@ -278,7 +279,7 @@ class Residual:
 
     @property
     def linearised(self) -> Message | None:
-        """What is held at its value in this pass beyond the final norm's scale; None where nothing is."""
+        """Message about what is frozen beyond the final norm's scale; None if nothing is."""
         norms = any(frozen_map.scale is not None for frozen_map in self.maps.values())
         bent = any(step.function for step in self.require_path().steps)
         if norms and bent:
@@ -295,7 +296,7 @@ class Residual:
         return {**self.maps, **{f"path.{number}": step for number, step in enumerate(steps)}}
 
     def tensors(self) -> dict[str, Tensor]:
-        """All tensors by name, for a file."""
+        """All its tensors by name, for a file."""
         tensors = {f"residual.{number}": stream for number, stream in enumerate(self.streams)}
         tensors |= {f"embedded.{name}": vectors for name, vectors in self.embedded.items()}
         for key, frozen_map in self._all_maps().items():
@@ -306,7 +307,7 @@ class Residual:
         return tensors
 
     def to_json(self) -> dict[str, Any]:
-        """Everything else, as JSON can say it."""
+        """All fields but tensors, as JSON values."""
         return {
             "path": self.path and {name: getattr(self.path, name) for name in PATH_NUMBERS},
             "why": self.why and [self.why.template, self.why.params],
@@ -317,7 +318,7 @@ class Residual:
 
     @staticmethod
     def from_json(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Residual":
-        """The inverse of `tensors` and `to_json`."""
+        """Rebuild it from the results of `to_json` and `tensors`."""
         streams = tuple(tensors[f"residual.{n}"] for n in range(sum(name.startswith("residual.") for name in tensors)))
         maps = {
             key: FrozenMap(**fields, **_tensors_below(f"map.{key}.", tensors)) for key, fields in plain["maps"].items()
@@ -338,14 +339,14 @@ class Residual:
 
 
 def _tensors_below(start: str, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
-    """The tensors whose names begin so, by the rest of their names."""
+    """Tensors whose names begin with `start`, by the rest of their names."""
     return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
 
 
 def pull_back_direction(
     step: FrozenMap | None, direction: Tensor, at: Tensor, biases: dict[str, Tensor]
 ) -> tuple[Tensor, Tensor]:
-    """The direction before a map, and what its bias adds, which is noted under the map's name."""
+    """Direction before a map, and the bias's contribution (B, n), which is also added to `biases`."""
     if step is None:
         return direction, direction.new_zeros(direction.shape[:2])
     added = step.offset(direction, at)
@@ -355,5 +356,5 @@ def pull_back_direction(
 
 
 def project_onto(direction: Tensor, vectors: Tensor, at: Tensor) -> Tensor:
-    """What vectors (B or 1, Q, M) at positions (B, n) are along directions (B, n, M): (B, n)."""
+    """Products (B, n) of directions (B, n, M) with vectors (B or 1, Q, M) at positions (B, n)."""
     return (direction * vectors_at(vectors, at)).sum(-1)

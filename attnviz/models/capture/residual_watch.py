@@ -1,4 +1,4 @@
-"""Watch the residual stream while a model runs, and see by its numbers what lies between a part and a logit."""
+"""Record the residual stream while a model runs, and find the norms and factors on the way to a logit."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,14 +27,13 @@ from attnviz.models.capture.residual import ACTIVATIONS, FrozenMap, LogitPath, R
 from attnviz.models.capture.trace import Trace
 
 
-# How a block joins what its parts answer to the residual stream, told from the numbers that passed through them.
+# How a block adds attention and MLP to the residual stream is found from the numbers, not from the family's name.
 #
-# No family is known by name. What is tried: parts that are added as they are, one after the other or side by side
-# (Llama, GPT-2, GPT-NeoX); a norm between a part and the stream (Gemma 2, OLMo 2); a factor there (Granite); and norms
-# on the stream itself (BERT).
+# Tried in turn: both are added as they are, in sequence or in parallel (Llama, GPT-2, GPT-NeoX); a norm comes before
+# the sum (Gemma 2, OLMo 2); a factor does (Granite); norms are on the stream itself (BERT).
 @dataclass(frozen=True)
 class Passage:
-    """What one module was given and answered: hidden states (B, Q, M), or (B*Q, M)."""
+    """Hidden states before and after one call of a module, (B, Q, M) or (B*Q, M)."""
 
     name: str
     module: nn.Module
@@ -42,14 +41,14 @@ class Passage:
     hidden_out: Tensor
 
     def as_norm(self) -> FrozenMap | None:
-        """The module as a norm, if it is one."""
+        """The module as a frozen norm; None if it is no norm."""
         larger = any(True for _ in self.module.children()) or any(p.dim() > 1 for p in self.module.parameters())
         if larger or self.hidden_in.shape != self.hidden_out.shape:
             return None
         return freeze_norm(self.name, self.module, self.hidden_in, self.hidden_out)
 
     def reshape_like(self, stream: Tensor) -> "Passage":
-        """The same with what it was given and answered in the shape of the stream, where they have its size."""
+        """The passage with hidden states in the shape of the stream, where they have its size."""
         hidden_in, hidden_out = (
             t.view_as(stream) if t.numel() == stream.numel() else t for t in (self.hidden_in, self.hidden_out)
         )
@@ -58,14 +57,14 @@ class Passage:
 
 @dataclass(frozen=True)
 class Joint:
-    """What stands between a block's parts and the stream, by place; and which part adds to it beside attention."""
+    """Maps between a block's attention and MLP and the stream, and the name of the MLP."""
 
     maps: dict[str, FrozenMap]
     mlp: str = ""
 
 
 def find_joint(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint | None:
-    """How the block came from what it was given to what it answered, `attention` being what that part answered."""
+    """Find how a block adds attention's output `attention` and its MLP to the stream; None if it is not known."""
     change = to_float32(block.hidden_out) - to_float32(block.hidden_in)
     for norm, added in ((None, attention), *_find_norms(attention, parts)):
         rest = change - to_float32(added)
@@ -76,7 +75,7 @@ def find_joint(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint
 
 
 def _find_norms(attention: Tensor, parts: list[Passage]) -> Iterator[tuple[FrozenMap, Tensor]]:
-    """The norms that were given what attention answered, with their answers."""
+    """Yield each norm that was applied to attention's output, with its own output."""
     for passage in parts:
         if passage.hidden_in.shape == attention.shape and torch.equal(passage.hidden_in, attention):
             norm = passage.as_norm()
@@ -85,7 +84,7 @@ def _find_norms(attention: Tensor, parts: list[Passage]) -> Iterator[tuple[Froze
 
 
 def _joint_by_factors(change: Tensor, attention: Tensor, parts: list[Passage], block: Passage) -> Joint | None:
-    """The two parts added after each was multiplied by a number: least squares in two unknowns."""
+    """Joint of a block that multiplies both outputs by a number: least squares in two unknowns."""
     attention_term = to_float32(attention)
     for passage in parts:
         both = torch.stack([attention_term.flatten(), to_float32(passage.hidden_out).flatten()])  # (2, N)
@@ -99,7 +98,7 @@ def _joint_by_factors(change: Tensor, attention: Tensor, parts: list[Passage], b
 
 
 def _joint_by_stream_norms(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint | None:
-    """A norm of the stream after attention was added, and another at the end of the block."""
+    """Joint of a block with one norm of the stream after attention, and another at its end."""
     after = to_float32(block.hidden_in) + to_float32(attention)
     middles = [passage for passage in parts if _equal_up_to_rounding(passage.hidden_in, after, passage.hidden_in)]
     ends = [
@@ -119,7 +118,7 @@ def _joint_by_stream_norms(block: Passage, attention: Tensor, parts: list[Passag
 
 
 def _equal_up_to_rounding(actual: Tensor, expected: Tensor, stream: Tensor) -> bool:
-    """Whether two tensors (B, Q, M) differ by no more than a sum with the stream is rounded."""
+    """Whether two tensors (B, Q, M) differ by no more than the rounding of a sum with `stream`."""
     if actual.shape != expected.shape:
         return False
     allowed = rounding_tolerance(stream.dtype) * to_float32(stream).abs().amax(-1)  # (B, Q)
@@ -127,7 +126,7 @@ def _equal_up_to_rounding(actual: Tensor, expected: Tensor, stream: Tensor) -> b
 
 
 def rounding_tolerance(dtype: torch.dtype) -> float:
-    """The share of a number that may be lost where others are added to it."""
+    """Relative rounding error allowed in a sum of this dtype."""
     return 1e-5 if dtype in (torch.float32, torch.float64) else 1e-2
 
 
@@ -139,10 +138,10 @@ def is_close(actual: Tensor, expected: Tensor, times: float = 10.0) -> bool:
     ) <= allowed * (1e-6 + float(to_float32(expected).abs().max()))
 
 
-# What passes through a model while it runs, and what leads from it to a logit.
+# The passages of a model while it runs, and the path from the stream to a logit.
 @dataclass
 class ResidualWatch:
-    """The hidden states that passed through the blocks of a model, their parts, and what comes before and after."""
+    """Hidden states before and after each module of a model, recorded in one pass."""
 
     model: nn.Module
     passages: dict[str, list[Passage]] = field(default_factory=dict)  # in the order of the modules' first answers
@@ -154,7 +153,7 @@ class ResidualWatch:
 
     @contextmanager
     def watch_pass(self, wanted: bool) -> Iterator[None]:
-        """Inside the block, what passes through the modules is kept, if it is wanted."""
+        """Record the hidden states of all modules inside the block, if `wanted`."""
         handles = (
             module.register_forward_hook(this_thread_only(partial(self._note_passage, name)), with_kwargs=True)
             for name, module in self._modules.items()
@@ -166,7 +165,7 @@ class ResidualWatch:
     def _note_passage(
         self, name: str, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any
     ) -> None:
-        """A hook that keeps what a module was given and answered."""
+        """Forward hook: store a module's hidden states before and after."""
         hidden = next((t for t in (*args, *kwargs.values()) if is_hidden(t) or _is_flat(t)), None)
         output = output[0] if isinstance(output, tuple | list) and output else output
         if isinstance(module, nn.Embedding) and is_hidden(output):
@@ -175,7 +174,7 @@ class ResidualWatch:
             self.passages.setdefault(name, []).append(Passage(name, module, hidden.detach(), output.detach()))
 
     def add_residual(self, trace: Trace, at: Tensor) -> Trace:
-        """The trace with the stream of the pass that was watched; `at` is the last real position of each row, (B,)."""
+        """The trace with the residual stream of this pass; `at` is the last real position of each row, (B,)."""
         blocks = self._blocks(trace.layers)
         chain = [self.passages[name][0] for name in blocks]
         end = chain[-1].hidden_out
@@ -189,7 +188,7 @@ class ResidualWatch:
         return replace(trace, residual=residual, last=at)
 
     def _follow_to_logits(self, residual: Residual, trace: Trace, at: Tensor) -> Residual:
-        """The stream with all that leads from its parts to the logits; a Problem where that cannot be told."""
+        """The stream with all maps to the logits; raises a Problem if they cannot be found."""
         joints = self._find_joints(trace.layers, residual.blocks)
         inside = f"{parent_name(residual.blocks[0])}."
         outside = [passage for name, seen in self.passages.items() if not name.startswith(inside) for passage in seen]
@@ -209,7 +208,7 @@ class ResidualWatch:
         )
 
     def _blocks(self, layers: tuple[RecordedLayer, ...]) -> list[str]:
-        """The outermost numbered modules that hold the self-attention of one stack, in order of execution."""
+        """Names of the blocks: outermost numbered modules with the self-attention of one stack."""
         names = []
         for layer in layers:
             name = block_name(layer.name)
@@ -222,7 +221,7 @@ class ResidualWatch:
         return sorted(names, key=lambda name: int(name.rpartition(".")[2]))
 
     def _find_joints(self, layers: tuple[RecordedLayer, ...], blocks: tuple[str, ...]) -> list[Joint]:
-        """How each block joins its attention and its other part to the stream."""
+        """Find how each block adds its attention and MLP to the stream."""
         joints = []
         for number, layer in enumerate(layers):
             block = block_name(layer.name)
@@ -244,7 +243,7 @@ class ResidualWatch:
         return joints
 
     def _block_parts(self, block: Passage) -> list[Passage]:
-        """What passed through the parts of a block that ran once and answer in the shape of the stream."""
+        """Passages of a block's modules that ran once and return the shape of the stream."""
         seen = [
             passages
             for name, passages in self.passages.items()
@@ -254,7 +253,7 @@ class ResidualWatch:
         return [passage for passage in parts if passage.hidden_out.shape == block.hidden_out.shape]
 
     def _projection_output(self, layer: RecordedLayer) -> Tensor:
-        """What the output projection answered, (B, Q, M), if it was given the heads' outputs as they are."""
+        """Output of the output projection, (B, Q, M); raises a Problem if it is not that of the heads' outputs."""
         if layer.w_o is not None and layer.exact:
             last = layer.cropped(slice(-1, None), slice(None)).head_outputs()[:, :, 0].flatten(1)  # (B, H*Dv)
             projection = find_output_layer(
@@ -273,13 +272,14 @@ class ResidualWatch:
 
 
 def _is_flat(value: Any) -> bool:
-    """Whether it may be hidden states of all rows, one after the other, (B*Q, M)."""
+    """Whether `value` may be hidden states of all rows in one axis, (B*Q, M)."""
     return isinstance(value, Tensor) and value.dim() == 2 and value.is_floating_point()
 
 
 def logit_path(model: nn.Module, end: Tensor, outside: list[Passage], logits: Tensor | None, at: Tensor) -> LogitPath:
-    """What leads from the end of the stream (B, Q, M) to the logits (B, V) at positions (B,); a Problem where what
-    was found does not give the model's own.
+    """Path from the end of the stream (B, Q, M) to the logits (B, V) at positions (B,).
+
+    Raises a Problem if the path that was found does not give the model's own logits.
     """
     ask = getattr(model, "get_output_embeddings", None)
     layer = ask() if callable(ask) else getattr(model, "lm_head", None)
@@ -309,7 +309,7 @@ def logit_path(model: nn.Module, end: Tensor, outside: list[Passage], logits: Te
 
 
 def _find_steps(end: Tensor, outside: list[Passage]) -> tuple[tuple[FrozenMap, ...], Tensor]:
-    """The norms, layers and activations after the end of the stream, and what the last of them answered."""
+    """Norms, layers and activations after the end of the stream, and the output of the last one."""
     steps: list[FrozenMap] = []
     while (step := _next_step(end, outside)) is not None and len(steps) < len(outside):
         steps.append(step[0])
@@ -318,7 +318,7 @@ def _find_steps(end: Tensor, outside: list[Passage]) -> tuple[tuple[FrozenMap, .
 
 
 def _next_step(hidden: Tensor, outside: list[Passage]) -> tuple[FrozenMap, Tensor] | None:
-    """The module that was given these hidden states, as a map, with its answer; or the activation between two."""
+    """Module that takes these hidden states, as a map, with its output; or the activation before the next module."""
     leaves = [passage for passage in outside if not any(True for _ in passage.module.children())]
     for passage in leaves:
         if passage.hidden_in.shape != hidden.shape or not torch.equal(passage.hidden_in, hidden):
@@ -340,7 +340,7 @@ def _next_step(hidden: Tensor, outside: list[Passage]) -> tuple[FrozenMap, Tenso
 
 
 def _find_activation(inputs: Tensor, outputs: Tensor) -> FrozenMap | None:
-    """The function of each number that makes the one of the other, by its slopes there; None for none that is known."""
+    """Known activation from `inputs` to `outputs`, linearised by its slopes; None if none fits."""
     for name, function in ACTIVATIONS.items():
         if is_close(function(inputs), outputs):
             point = to_float32(inputs).detach().requires_grad_()
@@ -355,8 +355,9 @@ def _find_activation(inputs: Tensor, outputs: Tensor) -> FrozenMap | None:
 def find_start(
     model: nn.Module, first: Tensor, outside: list[Passage], tables: dict[str, Tensor]
 ) -> tuple[FrozenMap | None, dict[str, Tensor]]:
-    """The norm between the embeddings and the stream's first place, and the vectors that are added to the tokens' own,
-    by the names of their tables; neither where the stream begins in another way.
+    """Norm between the embeddings and the start of the stream, and the vectors added to the token embeddings.
+
+    Vectors are by the names of their tables. None and {} if the stream begins in another way.
     """
     ask = getattr(model, "get_input_embeddings", None)
     embedding = ask() if callable(ask) else None
@@ -382,7 +383,7 @@ def find_start(
 
 
 def _is_sum(target: Tensor, token: Tensor, others: dict[str, Tensor]) -> bool:
-    """Whether vectors (B, Q, M) are the tokens' own, times a number, and the others."""
+    """Whether `target` (B, Q, M) is the sum of a multiple of the token embeddings and the other vectors."""
     if any(vectors.shape[1:] != target.shape[1:] for vectors in (token, *others.values())):
         return False
     others_sum = sum((to_float32(vectors) for vectors in others.values()), torch.zeros_like(to_float32(token)))
@@ -393,6 +394,6 @@ def _is_sum(target: Tensor, token: Tensor, others: dict[str, Tensor]) -> bool:
 
 
 def _table_kind(name: str) -> str:
-    """The name under which the vectors of a table are counted: "positions" for those of places in the sentence."""
+    """Name of a table's term: "positions" for position embeddings, else the table's own name."""
     last = name.rpartition(".")[2]
     return "positions" if "pos" in last or last == "wpe" else name

@@ -1,4 +1,4 @@
-"""How a model turns its queries and keys by their positions, and edits that take the turning out or change its base."""
+"""Find a model's rotary position embedding, and edits that remove it or change its base."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ CLOSE = 1e-3  #: two passes of a model in float32 differ by less, as a share of 
 
 @dataclass(frozen=True, eq=False)
 class Rotary:
-    """The rotation that every attention layer of a model applies to queries and keys, found by trying.
+    """The rotation that a model's attention layers apply to queries and keys, found by trying.
 
     `pairing` and `turns` (radians per position, (D/2,)) as in `attnviz.core.rope`; `length` is the factor by which
     rotated vectors are longer. `layers` are those that rotate: some models leave some out.
@@ -31,12 +31,12 @@ class Rotary:
 
     @property
     def width(self) -> int:
-        """How many numbers of a head are rotated."""
+        """Number of a head's dimensions that are rotated."""
         return 2 * len(self.turns)
 
     @property
     def base(self) -> float:
-        """The base that the second pair's frequency tells, to six digits."""
+        """Base of the frequencies, from the second pair, to six digits."""
         return float(f"{float(self.turns[1]) ** -len(self.turns):.6g}") if len(self.turns) > 1 else 1.0
 
     def change_base(self, base: float | None) -> TensorChange:
@@ -49,7 +49,7 @@ class Rotary:
         return change
 
     def _rotate_again(self, x: Tensor, new: Tensor | None) -> Tensor:
-        """x (B, H, T, D) of positions 0 to T-1."""
+        """x (B, H, T, D) without its rotation, rotated again by frequencies `new`; positions are 0 to T-1."""
         positions = torch.arange(x.shape[-2], device=x.device, dtype=torch.float64)[:, None]
         turned, rest = x[..., : self.width].double(), x[..., self.width :]
         plain = rotate(turned, -positions * self.turns.to(x.device), self.pairing, 1 / self.length)
@@ -59,7 +59,7 @@ class Rotary:
 
 
 def find_rotary(model: nn.Module) -> Rotary:
-    """The rotation of a decoder; a Problem for a model into which positions come in another way.
+    """Find the rotation of a decoder; raises a Problem for a model with other position embeddings.
 
     Found by running it twice on the same tokens, the second time with all positions shifted: the scores stay, and
     every query must have turned by exactly the frequencies that the model's rotary module holds.
@@ -99,7 +99,7 @@ TABLES: Sequence[str] = ("position_embeddings", "wpe", "embed_positions")
 
 
 def learned_positions(model: nn.Module) -> Tensor | None:
-    """The vectors that a model learned for its positions and adds to its input, (positions, M); None if it has none."""
+    """Table of learned position embeddings, (positions, M); None if the model has none."""
     for name, module in model.named_modules():
         if name.rsplit(".", 1)[-1] in TABLES and isinstance(module, nn.Embedding):
             return module.weight.detach()

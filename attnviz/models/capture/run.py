@@ -1,6 +1,6 @@
-"""Record a model's attention: one forward pass that keeps Q, K and V, from which any head can be computed later.
+"""`capture` records a model's attention in one forward pass; `intervene` runs the pass with edits.
 
-Or run it with its attention changed, to see how later layers and the output respond.
+The trace holds q, k and v, from which any head can be computed later.
 
 >>> trace = capture(model, input_ids=ids)
 >>> trace.layers[0].weights(heads=2)              # what the model used, (B, 1, Q, K)
@@ -66,8 +66,8 @@ def capture(
     `trace.tokens` are then the tokens' labels (of several sentences, a tuple of each), which `labels` names else.
 
     `logits` "last" keeps the logits of the last real position of each row, "all" keeps those of every position, None
-    skips the output layer. With `grad`, logits, q, k, v and what the heads hand on, `layer.head_outputs()`, stay in the
-    graph of the pass, so that gradients with respect to them can be asked for.
+    skips the output layer. With `grad`, logits, q, k, v and `layer.head_outputs()` stay in the graph of the pass, for
+    gradients with respect to them.
 
     With `residual`, the residual stream and copies of the output projections are kept: `trace.residual[i]`,
     `layer.head_outputs(projected=True)` and `trace.logit_attribution(token)` need them.
@@ -101,9 +101,9 @@ def intervene(
     Works on whatever `capture` reads exactly: models of transformers, and any torch model whose attention goes through
     torch's own functions or `attnviz.attend`. With `residual`, the stream is that of the changed pass.
 
-    `intervene(model.generate, edits, ids, max_new_tokens=20)` writes a text under the edits, each new token of it, as
-    full passes over the same text would without a cache. `torch.manual_seed` before it repeats what is sampled. See
-    `Edit` on which positions it names then; a mask or weights that look ahead of what is written are refused.
+    `intervene(model.generate, edits, ids, max_new_tokens=20)` generates each new token under the edits. The result is
+    that of full passes over the same text without a cache. `torch.manual_seed` before it repeats the sampling. `Edit`
+    says which positions an edit names then; a mask or weights that look ahead of the generated text are refused.
     """
     every = (edits,) if isinstance(edits, Edit) else tuple(edits) if isinstance(edits, Sequence) else (None,)
     if not all(isinstance(edit, Edit) for edit in every):
@@ -125,7 +125,7 @@ def _run_passes(
     tokenizer: Any,
     labels: Any,
 ) -> Trace:
-    """One pass of a module, by the way that it can be read in, with its edits; or all passes of a method."""
+    """Run one pass of a module with its edits, or all passes of a method."""
     require_adapter()
     reader = tokenizer
     owner = getattr(model, "__self__", None) if inspect.isroutine(model) else model
@@ -160,7 +160,7 @@ def _run_module(
     residual: bool,
     changes: EditedPass,
 ) -> Trace:
-    """One pass of a module, by the way that it can be read in."""
+    """Run one pass of a module with the recorder that fits it."""
     if uses_interface(model):
         trace, _ = record_pass(
             model, Recorder(model, grad, residual, changes.edit_layer), logits, _bind_arguments(model, args, inputs)
@@ -184,12 +184,12 @@ def _run_module(
 
 
 def _bind_arguments(model: nn.Module, args: tuple[Any, ...], inputs: dict[str, Any]) -> dict[str, Any]:
-    """All arguments by the names that the model's forward gives them."""
+    """All arguments by the parameter names of the model's forward."""
     return inputs if not args else dict(inspect.signature(model.forward).bind_partial(*args).arguments) | inputs
 
 
 def record_pass(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any]) -> tuple[Trace, Any]:
-    """Run the pass with `recorder` answering its attention calls; returns the trace and the model's output."""
+    """Run the pass with `recorder` answering its attention calls: the trace and the model's output."""
     backbone, arguments = pass_arguments(model, logits, inputs)
     watch = ResidualWatch(model)
     with (
@@ -208,20 +208,20 @@ def record_pass(model: nn.Module, recorder: Recorder, logits: Logits, inputs: di
     ), output
 
 
-# What a pass is given, brought into the form that its model takes: texts, a tokenizer's answer, ids; and its words.
+# Arguments of a pass in the form that its model takes, from texts, a tokenizer's output or ids; and token labels.
 OURS = ("logits", "grad", "residual", "tokenizer", "labels")  #: keywords of `capture` itself
 PADDED_WITH = ("pad_token_id", "eos_token_id")  #: what a tokenizer calls the id that fills a shorter sentence
 
 
 @dataclass(frozen=True)
 class TokenNames:
-    """What the tokens of a pass are called."""
+    """Labels of a pass's tokens."""
 
     rows: tuple[tuple[str, ...], ...] = ()  #: of each sentence of the batch, as far as they are known
     tokenizer: Any = None  #: for ids that have none yet
 
     def label_trace(self, trace: Trace) -> Trace:
-        """The trace with the labels of its tokens: of one sentence, or of each of several."""
+        """The trace with the labels of its tokens: a tuple of strings, or one such tuple for each sentence."""
         rows, lengths = self.rows, {layer.shape[2] for layer in trace.layers}
         if self.tokenizer is not None:
             rows = self._label_ids(trace, lengths)
@@ -230,7 +230,7 @@ class TokenNames:
         return replace(trace, tokens=rows[0] if len(rows) == 1 else rows)
 
     def _label_ids(self, trace: Trace, lengths: set[int]) -> tuple[tuple[str, ...], ...]:
-        """Labels of all ids that went through the model: the known ones, and those of what was padded or written."""
+        """Labels of all ids that went through the model, with padding and generated tokens."""
         candidates = (value for name, value in trace.inputs.items() if "mask" not in name and value.dim() == 2)
         ids = trace.inputs.get("input_ids", next(candidates, None))
         if ids is None or ids.shape[1] not in lengths or "decoder_input_ids" in trace.inputs:
@@ -245,7 +245,7 @@ class TokenNames:
 def text_arguments(
     model: Any, args: tuple[Any, ...], inputs: dict[str, Any], reader: Any, labels: Any
 ) -> tuple[tuple[Any, ...], dict[str, Any], TokenNames]:
-    """The arguments of a model or of its method, texts among them as ids; and the names of their tokens.
+    """Arguments of a model or its method with texts encoded as ids, and the labels of their tokens.
 
     `reader` is a tokenizer, or a loaded model that has one; None where no text can be read.
     """
@@ -276,12 +276,12 @@ def text_arguments(
 
 
 def _are_texts(value: Any) -> bool:
-    """Whether it is several strings, or several rows of them."""
+    """Whether `value` is a list of strings, or of rows of strings."""
     return isinstance(value, list | tuple) and bool(value) and all(isinstance(e, str) or _are_texts(e) for e in value)
 
 
 def _require_parameters(called: Callable[..., Any], module: nn.Module, inputs: dict[str, Any]) -> None:
-    """A Problem for a keyword that the model does not take, with the one that was meant if some name is close."""
+    """Raise a Problem for a keyword that the model does not take; it names a similar one."""
     if isinstance(module, torch.jit.ScriptModule):
         return  # which has no signature to ask, and is refused later
     parameters = [*inspect.signature(called).parameters.values()]
@@ -312,7 +312,7 @@ def _class_name(module: nn.Module) -> str:
 
 
 def _to_tensor(name: str, value: Any) -> Any:
-    """Token ids or a mask as a tensor, where they came as lists of numbers; everything else as it is."""
+    """Lists of token ids or of a mask as a tensor; everything else unchanged."""
     if not name.endswith(("_ids", "_mask")) or not isinstance(value, list):
         return value
     rows = value if value and isinstance(value[0], list) else [value]
@@ -328,7 +328,7 @@ def _to_tensor(name: str, value: Any) -> Any:
 def _encode_texts(
     called: Callable[..., Any], module: nn.Module, texts: Collection[str], reader: Any
 ) -> tuple[tuple[Any, ...], dict[str, Any], tuple[tuple[str, ...], ...]]:
-    """Texts as the arguments of a pass, shorter ones padded on the side that the tokenizer says; and their labels."""
+    """Encode texts as arguments of a pass, padded on the tokenizer's side, with their labels."""
     loaded = isinstance(reader, LoadedModel)
     tokenizer: Any = reader.tokenizer if loaded else reader
     encodings = [encode(reader, text) if loaded else read(tokenizer, text) for text in texts]
@@ -356,9 +356,9 @@ def _encode_texts(
 
 
 def _padded_positions(module: nn.Module, mask: Tensor) -> dict[str, Tensor]:
-    """Positions that count from each row's first real token, as `generate` gives them where padding stands in front.
+    """`position_ids` that count from each row's first real token, as `generate` passes them with left padding.
 
-    Models that find them out themselves, by the id of padding, are left to it.
+    Empty for models that compute positions themselves from the padding id.
     """
     counts_itself = any(
         getattr(submodule, "padding_idx", None) is not None

@@ -1,7 +1,7 @@
-"""Calls of attention that torch itself offers, brought into the one form that a `AttentionCall` has.
+"""Parse calls of torch's attention functions into an `AttentionCall`.
 
-Four functions are understood: torch's fused attention, the function behind `nn.MultiheadAttention`, FlexAttention, and
-our `attend`.
+Four functions are known: torch's fused attention, the function behind `nn.MultiheadAttention`, FlexAttention, and our
+`attend`.
 """
 
 from collections.abc import Callable
@@ -21,13 +21,12 @@ from attnviz.models.capture.recorder import merge_changed
 _HEADS = ("num_heads", "n_heads", "n_head", "heads", "num_attention_heads", "nhead")
 
 
-#: one call as it is understood, and what the function answers where another layer takes the call's place: made from
-#: that layer and the function's own answer
+#: a parsed call, and a function from a changed layer and the original answer to the answer that replaces it
 TorchCall = tuple[AttentionCall, Callable[[RecordedLayer, Any], Any]]
 
 
 def parse_torch_call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module) -> TorchCall | None:
-    """What `func` was asked to do; None if it is no attention that is known here."""
+    """Parse a call of `func`; None if it is no known attention function."""
     reader = _READERS.get(func)
     if reader is None and getattr(func, "__name__", "") == "flex_attention":  # it has no public name to compare with
         reader = _parse_flex
@@ -67,7 +66,7 @@ def _replace_outputs(layer: RecordedLayer, original: Tensor) -> Tensor:
 
 
 def to_four_axes(tensor: Tensor, module: nn.Module) -> Tensor:
-    """(B, H, positions, width). In three axes the first is heads, or batch and heads in one."""
+    """Reshape to (B, H, positions, width). Of three axes the first is heads, or batch and heads in one."""
     if tensor.dim() != 3:
         return _add_leading_axes(tensor)
     named = (getattr(module, name, None) for name in _HEADS)
@@ -126,20 +125,20 @@ def _parse_flex(
 
 
 def _vmap_positions(function: Callable[..., Tensor], before: int = 0) -> Callable[..., Tensor]:
-    """The function at every row, head, query and key; the first `before` arguments have one value for each of these."""
+    """Vectorise a function over row, head, query and key; its first `before` arguments have all four axes."""
     for axis in (3, 2, 1, 0):
         function = torch.vmap(function, (0,) * before + tuple(0 if at == axis else None for at in range(4)))
     return function
 
 
 def _replace_stages(layer: RecordedLayer, original: Stages) -> Stages:
-    """The stages with the weights and the output of another layer; those before them stay the model's own."""
+    """Stages with the weights and output of the changed layer; earlier stages stay the model's own."""
     weights, output = layer.weights().reshape(original.weights.shape), _replace_outputs(layer, original.output)
     return replace(original, weights=weights.to(original.weights.dtype), output=output, dropped=None)
 
 
 def _add_leading_axes(tensor: Tensor) -> Tensor:
-    """With four axes: those in front joined, or put before the others; the very tensor where it has four."""
+    """Tensor with four axes: leading ones are flattened or added."""
     if tensor.dim() == 4:
         return tensor
     return tensor.flatten(0, -4) if tensor.dim() > 4 else tensor.reshape(*(1,) * (4 - tensor.dim()), *tensor.shape)
@@ -173,7 +172,7 @@ def _parse_multi_head(  # its many arguments are torch's, in torch's order
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> TorchCall:
-    """`F.multi_head_attention_forward`, which projects as well: q, k and v are projected here once more."""
+    """`F.multi_head_attention_forward`: q, k and v are projected again here."""
     query_memory, key_memory = ((t.data_ptr(), t.shape, t.stride()) for t in (query, key))
     cross = query_memory != key_memory  # else they are the same numbers in memory, be it as two views
     if query.dim() == 2:
@@ -213,7 +212,7 @@ def _parse_multi_head(  # its many arguments are torch's, in torch's order
 def _merge_masks(
     attn_mask: Tensor | None, key_padding_mask: Tensor | None, k_len: int, batch: int
 ) -> tuple[Tensor | None, Tensor | None]:
-    """`allowed` and `bias` of nn.MultiheadAttention's two masks, where True hides. Keys added behind stay visible."""
+    """`allowed` and `bias` from nn.MultiheadAttention's two masks, where True hides; added keys stay visible."""
     masks = []
     if attn_mask is not None:
         masks.append(attn_mask.unflatten(0, (batch, -1)) if attn_mask.dim() == 3 else attn_mask[None, None])

@@ -1,4 +1,4 @@
-"""The recording of one forward pass."""
+"""Trace: the recording of one forward pass."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Trace:
     def __getitem__(self, key: slice) -> tuple[RecordedLayer, ...]: ...
 
     def __getitem__(self, key: int | str | slice) -> RecordedLayer | tuple[RecordedLayer, ...]:
-        """A layer by its number in execution order, from the end if negative, or by its module's dotted name.
+        """Layer by its index in execution order, from the end if negative, or by its module's dotted name.
 
         A slice, such as `trace[2:5]`, gives several as a tuple.
         """
@@ -101,7 +101,7 @@ class Trace:
     def layer(
         self, index: int, stack: StackName | None = None, kind: AttentionKind | None = None, run: int = 0
     ) -> RecordedLayer:
-        """The layer with this `index` among those of one stack and kind, which may be left out where there is one.
+        """Layer with this `index` among those of one stack and kind, which may be left out where there is one.
 
         A negative `index` counts from the last.
         """
@@ -131,13 +131,14 @@ class Trace:
         )
 
     def save(self, path: Path | str) -> None:
-        """Write the trace as one safetensors file, which later versions open too; of a capture with `residual` with
-        all that `logit_attribution` needs, the unembedding included.
+        """Write the trace as one safetensors file, which later versions open too.
+
+        After a capture with `residual` it includes all that `logit_attribution` needs, the unembedding too.
         """
         write_trace_file(path, *self._to_parts())
 
     def to_bytes(self) -> bytes:
-        """The file that `save` writes, as bytes."""
+        """The trace as the bytes of the file that `save` writes."""
         return trace_to_bytes(*self._to_parts())
 
     def _to_parts(self) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
@@ -152,12 +153,12 @@ class Trace:
 
     @staticmethod
     def load(path: Path | str) -> Trace:
-        """The saved trace, on the CPU; a Problem if the file is missing, damaged, or no saved trace."""
+        """Read a saved trace, on the CPU; raises a Problem if the file is missing, damaged, or no saved trace."""
         return Trace._from_parts(*read_trace_file(path))
 
     @staticmethod
     def from_bytes(sent: bytes) -> Trace:
-        """What `to_bytes` made, on the CPU."""
+        """Read a trace from the bytes of `to_bytes`, on the CPU."""
         return Trace._from_parts(*trace_from_bytes(sent))
 
     @staticmethod
@@ -174,11 +175,12 @@ class Trace:
         position: int | None = None,
         tokenizer: Any = None,
     ) -> LogitAttribution:
-        """What each head, MLP, embedding and bias adds to the logit of `token`, or to its lead over `versus`, at the
-        last real position or at another; the parts add up to the logit.
+        """Terms of each head, MLP, embedding and bias in the logit of `token`, or in its difference from `versus`.
+
+        They are taken at `position`, by default the last real one, and add up to the logit.
 
         A token is an id, one id for each row, or its text, which needs a trace of what `load` gives or a `tokenizer`.
-        The scale of the final norm, and of other norms on the way to it, is held at what it was in this pass:
+        The scales of the final norm and of other norms on the path are frozen at their values in this pass:
         `linearised` says which. Needs a capture with `residual`.
         """
         residual, at = self._residual_at(position)
@@ -192,8 +194,9 @@ class Trace:
         n: int = 5,
         tokenizer: Any = None,
     ) -> LogitLens:
-        """What the final norm and the unembedding make of the stream at the input of each block and at its end:
-        logit, probability and rank of each of these tokens, and the `n` most likely ones.
+        """Logit lens: final norm and unembedding applied to the stream at each block's input and at its end.
+
+        It gives logit, probability and rank of each of these tokens, and the `n` most likely ones.
 
         Tokens are given as in `logit_attribution`, one or several for all rows. Needs a capture with `residual`.
         """
@@ -206,7 +209,7 @@ class Trace:
         return logit_lens(residual, torch.stack(ids, 1) if ids else at.new_zeros(len(at), 0), at, n)
 
     def _residual_at(self, position: int | None) -> tuple[Residual, Tensor]:
-        """The stream, and the position asked for in each row (B,)."""
+        """The residual stream, and the requested position in each row (B,)."""
         if self.residual is None or self.last is None:
             raise Problem("this trace has no residual stream: capture with residual=True")
         if position is None:
@@ -217,7 +220,7 @@ class Trace:
         return self.residual, torch.full_like(self.last, position % length)
 
     def _logits_at(self, at: Tensor) -> Tensor | None:
-        """The model's logits (B, V) at a position of each row, where they were kept and are not capped."""
+        """The model's logits (B, V) at a position of each row; None if they were not recorded or are soft-capped."""
         path = None if self.residual is None else self.residual.path
         if self.logits is None or path is None or path.softcap is not None:
             return None
@@ -225,10 +228,10 @@ class Trace:
         return vectors_at(self.logits, at[:, None])[:, 0] if self.logits.dim() == 3 else self.logits if same else None
 
     def rollout(self, stack: StackName | None = None, residual: float = 0.5, heads: measures.Heads = "mean") -> Tensor:
-        """The share of each input token in each position after every layer, (L, B, T, T): rows sum to 1.
+        """Attention rollout: the share of each input token in each position after every layer, (L, B, T, T).
 
-        Attention followed through all self-attention layers (Abnar & Zuidema 2020): each layer's heads are joined by
-        `heads`, and `residual` is the share that skips the layer. It shows paths of attention, not causes. `stack` is
+        Rows sum to 1 (Abnar & Zuidema 2020). Each layer's heads are joined by `heads`, and `residual` is the share that
+        skips the layer. It shows paths of attention, not causes. `stack` is
         needed where encoder and decoder both have layers.
         """
         among = [layer for layer in self.layers if layer.kind == "self" and stack in (None, layer.stack)]
@@ -259,9 +262,9 @@ class Trace:
         return weight_array(chosen, [self.layers[number] for number in chosen], self.tokens)
 
     def mean(self, aligned: Mapping[str, int | Sequence[int]] | None = None) -> Trace:
-        """The mean weights over all prompts of the batch, as a trace of one that holds its weights only.
+        """Mean weights over all prompts of the batch, as a trace with weights only.
 
-        `aligned` names what is to be averaged, and at which position it stands in each prompt, or in all of them:
+        `aligned` maps the name of each token to average to its position in each prompt, or in all of them:
         `{"name": [1, 3], "end": -1}`. None: every position, of prompts of one length.
         """
         layers = tuple(mean_layer(layer, aligned) for layer in self.layers if aligned is None or layer.kind == "self")
@@ -269,7 +272,7 @@ class Trace:
 
     @cached_property
     def nbytes(self) -> int:
-        """Bytes that the trace keeps in memory. Shared storage is counted once, the model's weights not at all."""
+        """Size of the trace in memory, in bytes. Shared storage counts once, the model's weights not at all."""
         tensors = [*(self.residual or ()), *([] if self.logits is None else [self.logits])]
         for layer in self.layers:
             tensors += [tensor for name, tensor in layer.tensors().items() if name not in NOT_COUNTED]
@@ -284,7 +287,7 @@ MEAN_FIELDS = ("stack", "kind", "index", "name", "tower", "run")  #: fields of a
 
 
 def weight_rows(number: int, layer: RecordedLayer, head: int | None) -> dict[str, object]:
-    """The columns of a table of weights, a row for each of one layer."""
+    """Columns of a table with one row for each weight of a layer."""
     first = 0 if head is None else head % layer.n_heads
     weights = layer.weights(head).detach().float().cpu()  # (B, H', Q, K)
     batch, heads, queries, keys = torch.meshgrid(*(torch.arange(size) for size in weights.shape), indexing="ij")
@@ -300,7 +303,7 @@ def weight_rows(number: int, layer: RecordedLayer, head: int | None) -> dict[str
 
 
 def weight_array(numbers: Sequence[int], layers: Sequence[RecordedLayer], tokens: Sequence[Any]) -> xarray.DataArray:
-    """The weights of these layers as one array with names; a Problem where they differ in shape."""
+    """Weights of these layers as one labelled array; raises a Problem if they differ in shape."""
     try:
         import xarray  # here because nothing else needs it
     except ModuleNotFoundError as missing:
@@ -319,7 +322,7 @@ def weight_array(numbers: Sequence[int], layers: Sequence[RecordedLayer], tokens
 
 
 def mean_layer(layer: RecordedLayer, aligned: Mapping[str, int | Sequence[int]] | None) -> RecordedLayer:
-    """The layer with the mean weights (1, H, Q, K) of all rows, everywhere or at what stands at `aligned` positions."""
+    """Layer with the mean weights (1, H, Q, K) of all rows, at every position or at the `aligned` ones."""
     weights = to_float32(layer.weights().detach())
     if aligned is None:
         if layer.padding is not None:
@@ -338,7 +341,7 @@ def mean_layer(layer: RecordedLayer, aligned: Mapping[str, int | Sequence[int]] 
 
 
 def _aligned_positions(aligned: Mapping[str, int | Sequence[int]], rows: int, length: int) -> Tensor:
-    """(B, P), the position of each thing that is named in each row."""
+    """Position (B, P) in each row of each name in `aligned`."""
     columns = [[at] * rows if isinstance(at, int) else list(at) for at in aligned.values()]
     for name, column in zip(aligned, columns, strict=True):
         if len(column) != rows or not all(-length <= position < length for position in column):
@@ -353,7 +356,7 @@ def _aligned_positions(aligned: Mapping[str, int | Sequence[int]], rows: int, le
 
 
 def shared_labels(tokens: Sequence[Any]) -> tuple[str, ...]:
-    """The labels that all rows share, with … in the place of the others."""
+    """Labels that all rows share, with … for the others."""
     if not tokens or isinstance(tokens[0], str):
         return tuple(tokens)
     return tuple(names[0] if len(set(names)) == 1 else "…" for names in zip(*tokens, strict=True))

@@ -1,6 +1,6 @@
-"""A trace as one safetensors file: tensors under numbered names, everything else as JSON in its metadata.
+"""Store a trace as one safetensors file: tensors under numbered names, the rest as JSON in its metadata.
 
-Knows layers and tensors but not `Trace`, which writes and reads itself through this file.
+This module knows layers and tensors but not `Trace`, which imports it.
 """
 
 import json
@@ -25,7 +25,7 @@ _PLAIN = ("stack", "kind", "index", "name", "scale", "causal", "softcap", "scale
 def write_trace_file(
     path: Path | str, layers: Sequence[RecordedLayer], others: Mapping[str, Tensor], extra: Mapping[str, Any]
 ) -> None:
-    """Write layers, other tensors by their names, and what JSON can say; a reader never sees half a file."""
+    """Write layers, other tensors by name, and JSON data; a reader never sees half a file."""
     tensors, header = _to_parts(layers, others, extra)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def write_trace_file(
 
 
 def trace_to_bytes(layers: Sequence[RecordedLayer], others: Mapping[str, Tensor], extra: Mapping[str, Any]) -> bytes:
-    """The same file as bytes, to be sent to another process."""
+    """Bytes of the file that `write_trace_file` writes, to send to another process."""
     with explain_missing_extra(N_("Sending a trace")):
         from safetensors.torch import save
     return save(*_to_parts(layers, others, extra))
@@ -44,7 +44,7 @@ def trace_to_bytes(layers: Sequence[RecordedLayer], others: Mapping[str, Tensor]
 def _to_parts(
     layers: Sequence[RecordedLayer], others: Mapping[str, Tensor], extra: Mapping[str, Any]
 ) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors of a file by their names, and its metadata.
+    """Tensors of a file by name, and its metadata.
 
     The output projection is saved only where the layer holds it; the value norms (B, H, K) computed from it always are.
     """
@@ -72,7 +72,7 @@ def _to_parts(
 
 
 def read_trace_file(path: Path | str) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
-    """What was written, on the CPU; a Problem if the file is missing, damaged, or holds something else."""
+    """Layers, other tensors and JSON data of a file, on the CPU; raises a Problem if it cannot be read."""
     path = Path(path)
     with explain_missing_extra(N_("Opening a trace")):
         from safetensors import safe_open  # here because a capture does not need it
@@ -89,7 +89,7 @@ def read_trace_file(path: Path | str) -> tuple[tuple[RecordedLayer, ...], dict[s
 
 
 def trace_from_bytes(sent: bytes) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
-    """What `trace_bytes` made, on the CPU."""
+    """Layers, other tensors and JSON data from the bytes of `trace_to_bytes`, on the CPU."""
     with explain_missing_extra(N_("Reading a trace")):
         from safetensors.torch import load
     header = json.loads(sent[8 : 8 + int.from_bytes(sent[:8], "little")])  # safetensors' own, which `load` leaves out
@@ -115,7 +115,7 @@ def _build_layer(fields: dict[str, Any], tensors: dict[str, Tensor]) -> Recorded
 
 
 def _store_tensor(value: Tensor, name: str, tensors: dict[str, Tensor], names: dict[tuple[Any, ...], str]) -> str:
-    """The name under which a tensor is saved; a tensor that several layers share, such as a mask, is saved once."""
+    """Name under which a tensor is saved; a tensor that several layers share, such as a mask, is saved once."""
     key = (value.data_ptr(), tuple(value.shape), value.stride(), value.dtype)
     if key not in names:
         names[key] = name
@@ -126,7 +126,7 @@ def _store_tensor(value: Tensor, name: str, tensors: dict[str, Tensor], names: d
 def summarise_layers(
     layers: Sequence[RecordedLayer], tensors: Mapping[str, Tensor | None], streams: int, nbytes: int, device: str
 ) -> str:
-    """A line on the whole, one for each kind of layer with the numbers that find them, and the shapes of the rest."""
+    """Summary of a trace: one line in all, one for each kind of layer with its indices, and the other shapes."""
     kinds: dict[tuple[str, str], list[int]] = {}
     for number, layer in enumerate(layers):
         kinds.setdefault((layer.tower, _describe_layer(layer)), []).append(number)
