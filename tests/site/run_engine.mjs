@@ -3,9 +3,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import wabt from "wabt";
 import { attend } from "../../attnviz/canvas/shared/attend.js";
-import { model } from "../../attnviz/site/engine/model.js";
-import { headsOf } from "../../attnviz/site/page/shown.js";
-import { tokens } from "../../attnviz/site/page/tokens.js";
+import { createModel } from "../../attnviz/site/engine/model.js";
+import { headsOfPass } from "../../attnviz/site/page/shown.js";
+import { createTokenizer } from "../../attnviz/site/page/tokens.js";
 
 const job = JSON.parse(await readFile(process.argv[2], "utf8"));
 const text = await readFile(new URL("../../attnviz/site/engine/kernel.wat", import.meta.url), "utf8");
@@ -13,14 +13,14 @@ const kernel = (await wabt()).parseWat("kernel.wat", text, { simd: true }).toBin
 const json = async (file) => JSON.parse(await readFile(`${job.folder}/${file}`, "utf8"));
 const { card } = job;
 if (job.plain) delete globalThis.WebAssembly; // a browser that is locked down has none
-const held = model(card, job.plain ? null : kernel);
+const held = createModel(card, job.plain ? null : kernel);
 let done = 0;
 for (const part of card.parts) {
   const bytes = await readFile(`${job.folder}/${part}`);
   held.memory().set(bytes, done);
   done += bytes.length;
 }
-const words = tokens(await json(card.tokenizer), await json(card.config));
+const words = createTokenizer(await json(card.tokenizer), await json(card.config));
 const told = [];
 for (const [i, { sentence, edits = [], passed = true }] of job.sentences.entries()) {
   const { ids, labels } = words.read(sentence);
@@ -40,7 +40,7 @@ for (const [i, { sentence, edits = [], passed = true }] of job.sentences.entries
     },
   });
   await writeFile(`${job.out}/${i}.weights`, weights);
-  headsOf(card, n, made).heads.forEach((raw, at) => weights.set(attend(raw, raw.mask, raw.scale), at * n * n));
+  headsOfPass(card, n, made).heads.forEach((raw, at) => weights.set(attend(raw, raw.mask, raw.scale), at * n * n));
   await writeFile(`${job.out}/${i}.drawn`, weights); // what a page makes of queries and keys
   if (logits) await writeFile(`${job.out}/${i}.logits`, logits);
 }

@@ -17,10 +17,10 @@ from transformers import ViTForImageClassification
 import attnviz as av
 from attnviz.canvas.patch_view import PatchChoices, PatchFigure, PatchScene
 from attnviz.live.scene_figure import SceneFigure
-from attnviz.models.pictures import held_out, prepare
+from attnviz.models.pictures import held_out_digits, prepare
 
 loaded = av.load("digit-vit")
-digits = held_out()  # the fifth of the data set that the model has not learned from
+digits = held_out_digits()  # the fifth of the data set that the model has not learned from
 
 # %% [markdown]
 # ## Does it read?
