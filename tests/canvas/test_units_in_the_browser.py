@@ -17,10 +17,9 @@ SECONDS = [12.3, 1.0, 0.999, 0.0123, 4.56e-5, 3.2e-8, 132e-6]
 
 @pytest.mark.skipif(NODE is None, reason="no Node on this machine; tests/js checks the same functions by themselves")
 def test_both_write_the_same():
-    code = (
-        f"import('{SOURCE.as_uri()}').then((js) => console.log(JSON.stringify([{json.dumps(CASES)}.map(js.formatBytes), "
-        f"{json.dumps(CASES)}.map(js.formatFlop), {json.dumps(SECONDS)}.map(js.formatDuration)])))"
-    )
+    calls = [(CASES, "formatBytes"), (CASES, "formatFlop"), (SECONDS, "formatDuration")]
+    written = ", ".join(f"{json.dumps(numbers)}.map(js.{name})" for numbers, name in calls)
+    code = f"import('{SOURCE.as_uri()}').then((js) => console.log(JSON.stringify([{written}])))"
     told = json.loads(subprocess.run([NODE, "-e", code], capture_output=True, encoding="utf-8", check=True).stdout)
     assert told == [
         [units.binary(each) for each in CASES],
