@@ -63,13 +63,13 @@ def _draw_top(lesson: Lesson, number: int) -> None:
 
 def _open_directions(lesson: Lesson, number: int) -> tuple[bool, bool]:
     """Whether there is a step before this one, and one after it."""
-    way, here = all_lessons.lesson_steps(lesson), (lesson.id, number)
-    return here != way[0], here != way[-1]
+    steps, here = all_lessons.lesson_steps(lesson), (lesson.id, number)
+    return here != steps[0], here != steps[-1]
 
 
 def _draw_walk_buttons(lesson: Lesson, number: int, where: str = "") -> None:
     back, on = _open_directions(lesson, number)
-    for by, leads, label, key, way in (
+    for by, is_open, label, key, way in (
         (-1, back, _("Previous"), "l-previous", "back"),
         (1, on, _("Next"), "l-next", "forward"),
     ):
@@ -78,7 +78,7 @@ def _draw_walk_buttons(lesson: Lesson, number: int, where: str = "") -> None:
             key=key + where,
             icon=f":material/arrow_{way}:",
             type="primary" if by > 0 else "secondary",
-            disabled=not leads,
+            disabled=not is_open,
             on_click=open_lesson.walk,
             args=(by,),
         )
@@ -91,10 +91,10 @@ def _draw_sentence_box(lesson: Lesson) -> None:
     """
     choice = choices.SENTENCE
     widgets.show_refusal(choice)
-    look: dict[str, Any] = {"label_visibility": "collapsed"} if presenting.is_presenting() else {"width": 300}
+    display: dict[str, Any] = {"label_visibility": "collapsed"} if presenting.is_presenting() else {"width": 300}
     st.text_input(
         _("Sentence"),
-        **look,
+        **display,
         **widget_values.bind_widget(choice.name, open_lesson.lesson_sentence(lesson), _store_sentence),
     )
 
@@ -143,12 +143,12 @@ def lesson_subject(lesson: Lesson) -> Subject:
         return Subject(text)
     run = model_cache.get_run(Request(landing.MODEL, text))
     show_notices(run.notices)
-    apart = Rerun(parts.run, (parts.TokenQuestion(),))
+    attribution = Rerun(parts.run, (parts.TokenQuestion(),))
     return Subject(
         text,
         run,
         lambda: model_cache.model_of_run(run),
-        lambda: cast(parts.Parts, model_cache.rerun_cached(run, apart)),
+        lambda: cast(parts.Parts, model_cache.rerun_cached(run, attribution)),
     )
 
 
@@ -201,28 +201,31 @@ def _draw_step(lesson: Lesson, number: int) -> None:
     answered = guess in answers
     picture = step.after if answered and step.after is not None else step.picture
     kind = PICTURES[picture.kind]
-    below = kind.is_wide or (kind.is_wide_on_page and not presented)
+    is_below = kind.is_wide or (kind.is_wide_on_page and not presented)
     if link_state.value(choices.NOTES) and not presented:  # they are not for the class
         _draw_notes(lesson, step, facts)
-    left, right = st.columns([1, 1] if below else [1, 2.1], gap="large")
+    left, right = st.columns([1, 1] if is_below else [1, 2.1], gap="large")
     with left:
         if presented and kind.shows_sentence:
             _draw_sentence_box(lesson)  # the class may give another
         st.subheader(escape_markdown(step.title) if lesson.is_custom else _(step.title), anchor=False)
         st.markdown(fill_sentence(lesson, step.idea, facts))
-    with right if below else left:
+    with right if is_below else left:
         if step.question is not None:
             _draw_question(lesson, step.question, answers, guess if answered else "", facts)
     if step.do and (answered or not answers):
         left.markdown("**" + _("Try:") + "** " + fill_sentence(lesson, step.do, facts))
     if not presented:  # nothing but the step, and nothing that leads away from it
-        with right if below else left:
+        with right if is_below else left:
             _draw_further_links(step)
-    with st.container() if below else right, show_problems():
+    with st.container() if is_below else right, show_problems():
         name = "board" if picture.kind == "board" else f"{lesson.id}-{number}-{'after' if answered else 'before'}"
         kind.draw(subject, picture.settings, open_lesson.PICTURE_KEY + name)  # one board becomes the next
     if lesson.summary and number == len(lesson.steps) and (answered or not answers):
-        with right if kind.is_wide or not below else st.container(), st.container(border=not presented, key="l-ending"):
+        with (
+            right if kind.is_wide or not is_below else st.container(),
+            st.container(border=not presented, key="l-ending"),
+        ):
             _draw_ending(lesson, facts)
 
 
@@ -256,16 +259,18 @@ def _draw_question(lesson: Lesson, question: Question, answers: Mapping[str, str
                 st.button(label, key=f"l-answer-{id}", on_click=link_state.set_and_push, args=(choices.GUESS, id))
         return
     right = (question.right,) if question.right else (facts.right, *facts.also_right)
-    truly = _("Lecturer’s answer: {answer}") if lesson.is_custom and question.right else _("Computed: {answer}")
+    answer_template = (
+        _("Lecturer’s answer: {answer}") if lesson.is_custom and question.right else _("Computed: {answer}")
+    )
     text = "  \n".join(
         (
             _("You predicted: {answer}").format(answer=answers[guess]),
-            truly.format(answer=join_list(answers[id] for id in right if id in answers) or "—"),
+            answer_template.format(answer=join_list(answers[id] for id in right if id in answers) or "—"),
             fill_sentence(lesson, question.truth, facts),
         )
     )
-    say, icon = (st.success, ":material/check:") if guess in right else (st.info, ":material/compare_arrows:")
-    say(text, icon=icon)
+    draw, icon = (st.success, ":material/check:") if guess in right else (st.info, ":material/compare_arrows:")
+    draw(text, icon=icon)
     st.button(
         _("Ask again"),
         key="l-again",

@@ -56,16 +56,16 @@ def compute_stages(
     stack: Stack, layer: int, head: int, query: int, mask: MaskChoice = "model", scale: ScaleChoice = "model"
 ) -> StagesResult:
     """Compute every step of one query in one head, under the model's or another mask and scale."""
-    chosen = stack.layers[layer]
-    steps = chosen.stages(head, mask, scale)
-    kv_head = head // (chosen.n_heads // chosen.n_kv_heads)
+    recorded = stack.layers[layer]
+    steps = recorded.stages(head, mask, scale)
+    kv_head = head // (recorded.n_heads // recorded.n_kv_heads)
     computed = {name: getattr(steps, name) for name in ("scores", "scaled", "masked", "weights", "output")}
-    tensors = dict(zip("qkv", chosen.qkv, strict=True)) | computed
+    tensors = dict(zip("qkv", recorded.qkv, strict=True)) | computed
     row = {name: tensor[0, 0, query].float().numpy(force=True) for name, tensor in computed.items()}
     q = tensors["q"][0, head, query].float().numpy(force=True)
     k, v = (tensors[name][0, kv_head].float().numpy(force=True) for name in "kv")
     try:
-        projected_norms = row["weights"] * chosen.value_norms()[0, head].float().numpy(force=True)
+        projected_norms = row["weights"] * recorded.value_norms()[0, head].float().numpy(force=True)
     except Problem:
         projected_norms = None
     return StagesResult(
@@ -74,9 +74,9 @@ def compute_stages(
         k,
         weighted_values=row["weights"][:, None] * v,
         projected_norms=projected_norms,
-        factor=chosen.scale_of(head) if scale == "model" else scale_factor(scale, q.shape[-1]),
+        factor=recorded.scale_of(head) if scale == "model" else scale_factor(scale, q.shape[-1]),
         shapes={name: tuple(tensor.shape) for name, tensor in tensors.items()},
-        extras=tuple(name for name in ("bias", "softcap", "sinks") if getattr(chosen, name) is not None),
+        extras=tuple(name for name in ("bias", "softcap", "sinks") if getattr(recorded, name) is not None),
         **row,
     )
 
@@ -99,8 +99,8 @@ class AlignedMatrices:
         """Both matrices, with everything hidden that only one of them has."""
         first_visible, second_visible = ~self.first.hidden, ~self.second.hidden
         rows = first_visible.any(1, keepdims=True) & second_visible.any(1, keepdims=True)
-        gone = ~(rows & first_visible.any(0) & second_visible.any(0))
-        first, second = (replace(matrix, hidden=matrix.hidden | gone) for matrix in (self.first, self.second))
+        unmatched = ~(rows & first_visible.any(0) & second_visible.any(0))
+        first, second = (replace(matrix, hidden=matrix.hidden | unmatched) for matrix in (self.first, self.second))
         return first, second
 
 
@@ -111,9 +111,9 @@ def align_matrices(first: Matrix, second: Matrix) -> AlignedMatrices | None:
     rows, cols = align_tokens(first.rows, second.rows), align_tokens(first.cols, second.cols)
     names = _name_tokens(first.rows, second.rows, rows), _name_tokens(first.cols, second.cols, cols)
     left, right = (_spread_matrix(matrix, rows, cols, side, names) for side, matrix in enumerate((first, second)))
-    shared = np.array([None not in pair for pair in rows])[:, None] & np.array([None not in pair for pair in cols])
+    common = np.array([None not in pair for pair in rows])[:, None] & np.array([None not in pair for pair in cols])
     plain = right.minus(left)
-    difference = replace(plain, hidden=plain.hidden | ~shared)
+    difference = replace(plain, hidden=plain.hidden | ~common)
     replaced = sum(None not in (i, j) and first.rows[i or 0] != second.rows[j or 0] for i, j in rows)
     return AlignedMatrices(left, right, difference, replaced, sum(None in pair for pair in rows))
 
@@ -166,5 +166,5 @@ def _spread_matrix(
 
 def _name_tokens(first: Sequence[str], second: Sequence[str], pairs: Sequence[Pair]) -> tuple[str, ...]:
     """Label the common axis: “a / b” where tokens differ, a dash where one text has no token."""
-    both = [("–" if i is None else first[i], "–" if j is None else second[j]) for i, j in pairs]
-    return tuple(a if a == b else f"{a} / {b}" for a, b in both)
+    labels = [("–" if i is None else first[i], "–" if j is None else second[j]) for i, j in pairs]
+    return tuple(a if a == b else f"{a} / {b}" for a, b in labels)

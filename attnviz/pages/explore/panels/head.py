@@ -37,15 +37,15 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
     picture = st.container()
     below = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
     with below:
-        made_of = shown_head.weights_caption(run).format(model=escape_markdown(run.name))
-        st.caption(made_of, help=shown_head.origin_sentence(run), width="content")
+        caption = shown_head.weights_caption(run).format(model=escape_markdown(run.name))
+        st.caption(caption, help=shown_head.origin_sentence(run), width="content")
         with menu(_("Display"), "display", icon="palette", type="tertiary"):
             options = _choose_options(stack.same_tokens and any(span.segment for span in stack.queries.spans))
             colours = _choose_colours()
     edit = shown_head.current_edit(stack, layer)
     matrix = head_drawing.edited_matrix(run, stack, layer, head, options, edit)
     axes = shown_head.picture_axes(stack, matrix)
-    every = offer_heads(run, stack)
+    address = offer_heads(run, stack)
     data = head_drawing.head_data(run, stack, layer, head, options, matrix)
     view = replace(
         head_drawing.default_view(stack, layer, head, options, matrix),
@@ -61,8 +61,8 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
             replace(edit, seen=link_state.value(choices.SEEN)),  # what was looked at last, even if nothing is changed
             group="heads",
             others=_make_head_function(run.request, stack.id, options, colours, view.over),
-            every=every,
-            edited_tiles=None if every else offer_edited_tiles(run, stack, layer, head, edit),
+            every=address,
+            edited_tiles=None if address else offer_edited_tiles(run, stack, layer, head, edit),
             on_pins=partial(shown_head.store_pins, axes),
             on_edit=shown_head.store_edit,
             on_over=partial(link_state.set_and_push, choices.OVER),
@@ -74,8 +74,8 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
     return displayed
 
 
-def _choose_options(pair: bool) -> head_matrix.DisplayOptions:
-    """Draw the display options; `pair`: the input has two sentences that can be told apart."""
+def _choose_options(has_pair: bool) -> head_matrix.DisplayOptions:
+    """Draw the display options; `has_pair`: the input has two sentences that can be told apart."""
     values = widgets.select_one(
         choices.VALUES,
         _("Show"),
@@ -100,7 +100,7 @@ def _choose_options(pair: bool) -> head_matrix.DisplayOptions:
         {"shown": _("shown"), "hidden": _("hidden"), "rest": _("hidden, rows sum to 1 again")},
     )
     segments = "all"
-    if pair:
+    if has_pair:
         segments = widgets.select_one(
             choices.SEGMENTS,
             _("Sentences"),
@@ -130,7 +130,7 @@ def _choose_colours() -> dict[str, Any]:
 def _make_head_function(
     request: Request,
     stack_id: StackId,
-    look: head_matrix.DisplayOptions,
+    options: head_matrix.DisplayOptions,
     colours: dict[str, Any],
     over: tuple[int, ...] | None,
 ) -> Callable[[int, int], tuple[HeadData, HeadView]]:
@@ -141,9 +141,9 @@ def _make_head_function(
         stack = run.stack(stack_id)
         if not stack.has(layer, head):
             raise LookupError((layer, head))
-        matrix = head_drawing.unedited_head(run, stack, layer, head, look)
-        view = replace(head_drawing.default_view(stack, layer, head, look, matrix), **colours, over=over)
-        return head_drawing.head_data(run, stack, layer, head, look, matrix), view
+        matrix = head_drawing.unedited_head(run, stack, layer, head, options)
+        view = replace(head_drawing.default_view(stack, layer, head, options, matrix), **colours, over=over)
+        return head_drawing.head_data(run, stack, layer, head, options, matrix), view
 
     return compute
 
@@ -206,18 +206,22 @@ def _draw_footer(displayed: shown_head.DisplayedHead) -> None:
     """Draw the footer of the large head: export menus of the head and of the lines, and notes."""
     run, stack, matrix = displayed.run, displayed.stack, displayed.matrix
     name = f"attention-{run.request.model}-layer{displayed.layer}-head{displayed.head}"
-    before_w_o = matrix.said_before_w_o(displayed.query)
+    output_sentence = matrix.said_before_w_o(displayed.query)
     caption, title = shown_head.displayed_caption(displayed), displayed.picture_title(matrix, displayed.edit.seen)
     # what is on show, as numbers: the head under the visitor's mask and scale, or the difference that they make
-    seen = replace(displayed.view, kind="diff") if displayed.edit.seen == "difference" else displayed.view
-    laid = overlaid_heads(shown_head.overlaid_heads(), displayed.head, stack.layers[displayed.layer].n_heads)[1:]
-    laid_over = _("Laid over it: heads {heads} of the same layer.").format(heads=join_list(laid)) if laid else ""
-    others = partial(shown_head.overlaid_matrices, laid, run, stack, displayed.layer, displayed.options, displayed.edit)
+    view = replace(displayed.view, kind="diff") if displayed.edit.seen == "difference" else displayed.view
+    overlaid = overlaid_heads(shown_head.overlaid_heads(), displayed.head, stack.layers[displayed.layer].n_heads)[1:]
+    overlay_sentence = (
+        _("Laid over it: heads {heads} of the same layer.").format(heads=join_list(overlaid)) if overlaid else ""
+    )
+    overlaid_values = partial(
+        shown_head.overlaid_matrices, overlaid, run, stack, displayed.layer, displayed.options, displayed.edit
+    )
     with show.caption_line("head-out"):
-        if before_w_o:
-            st.markdown(translate_markdown(before_w_o), width="stretch")
+        if output_sentence:
+            st.markdown(translate_markdown(output_sentence), width="stretch")
         show.save_menu(
-            partial(head_picture, matrix.data, seen, seen.pins, title, computed=displayed.data, edit=displayed.edit),
+            partial(head_picture, matrix.data, view, view.pins, title, computed=displayed.data, edit=displayed.edit),
             name,
             "head-out",
             partial(head_drawing.to_long_table, matrix),
@@ -227,11 +231,11 @@ def _draw_footer(displayed: shown_head.DisplayedHead) -> None:
             canvases=["head"],
         )
         show.save_menu(
-            lambda: lines_picture(matrix.data, seen, seen.pins, title, others()),
+            lambda: lines_picture(matrix.data, view, view.pins, title, overlaid_values()),
             f"{name}-lines",
             "lines-out",
             None,
-            join_sentences(laid_over, caption),
+            join_sentences(overlay_sentence, caption),
             _("Save lines"),
             canvases=["head .av-lines"],
         )

@@ -139,13 +139,13 @@ def _draw_writing_controls(displayed: DisplayedHead, slot: Slot) -> None:
         count = widgets.number_box(choices.WRITE, _("Tokens"), step=1, width=110)
         st.button(_("Write"), icon=":material/edit:", key="begin-writing", on_click=_start_writing, args=(count,))
         st.button(_("Draw one"), icon=":material/casino:", key="draw-one", on_click=_start_writing, args=(1,))
-        left = st.session_state.get(_LEFT, 0)
-        if left:
+        remaining = st.session_state.get(_LEFT, 0)
+        if remaining:
             st.button(_("Stop"), icon=":material/stop:", key="stop-writing", on_click=_start_writing, args=(0,))
         undo = _previous_texts(displayed)
         st.button(_("Undo"), icon=":material/undo:", key="undo", on_click=_undo, args=(displayed,), disabled=not undo)
-    if left:
-        st.caption(_("Writing: {left} more to come.").format(left=left))
+    if remaining:
+        st.caption(_("Writing: {left} more to come.").format(left=remaining))
         _write_next_token(displayed, slot)
     elif st.session_state.pop(_LEFT, None) is not None:  # the last token is there: now the link follows
         link_state.set_and_push(_written_choice(displayed), link_state.value(_written_choice(displayed)))

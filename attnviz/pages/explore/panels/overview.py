@@ -52,7 +52,7 @@ def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
     measures = {
         name: translate_message(whole_model.MEASURES[name][0]) for name in whole_model.applicable_measures(stack)
     }
-    by = widgets.select_one(
+    measure = widgets.select_one(
         choices.ORDER,
         _("All heads, ordered by"),
         {"place": _("layer and head")} | measures,
@@ -60,24 +60,24 @@ def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
         help=_("Order the heads by a measure, the strongest first; the weaker ones are dimmed."),
     )
     tiles, curve = _get_tiles(run, stack), link_state.value(choices.CURVE)
-    if by != "place":
-        st.caption(translate_message(whole_model.MEASURES[by][1]))
-        tiles = _order_tiles(tiles, _get_measures(run, stack), by, measures[by])
+    if measure != "place":
+        st.caption(translate_message(whole_model.MEASURES[measure][1]))
+        tiles = _order_tiles(tiles, _get_measures(run, stack), measure, measures[measure])
     # in a sentence longer than a small picture is wide, a row spreads its weight so far that even steps leave it black
     root = curve == "root" or len(stack.keys) > packing.THUMBNAIL_SIDE
     silenced = tuple(position for position in stack.places if head_name(position) in link_state.value(choices.QUIET))
     tiles = replace(tiles, grid=replace(tiles.grid, root=root, silenced=silenced))
     # what the visitor asked for, with all that these pictures depend on besides the sentence
-    besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, current_language())
-    fills = len(tiles.grid.heads) >= FILLS * max(tiles.grid.heads)
-    with st.container(key="many-heads" if fills else "few-heads"):
+    fingerprint = packing.fingerprint(replace(run.request, text=""), stack.id, measure, curve, current_language())
+    fills_box = len(tiles.grid.heads) >= FILLS * max(tiles.grid.heads)
+    with st.container(key="many-heads" if fills_box else "few-heads"):
         return tiles, overview_grid(
             "heads",
             tiles,
             *stack.tokens,
             selected=shown_head.current_head(stack),
             on_pick=shown_head.select_head,
-            requested=RequestedText(sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides),
+            requested=RequestedText(sentence_label(is_read=len(run.stacks) > 1), run.request.text, fingerprint),
         )
 
 
@@ -86,16 +86,16 @@ def sentence_label(*, is_read: bool) -> str:
     return _("Sentence to read") if is_read else _("Sentence")
 
 
-def _order_tiles(tiles: Overview, measured: whole_model.StackMeasures, by: str, name: str) -> Overview:
+def _order_tiles(tiles: Overview, measured: whole_model.StackMeasures, measure: str, name: str) -> Overview:
     """Order the thumbnails by a measure, the strongest first; keep their order if all values are equal."""
-    values = measured.values[by]
+    values = measured.values[measure]
     finite = values[np.isfinite(values)]
     if finite.size and np.ptp(finite) > 1e-6:
         return tiles.by(values, name, order=True, dim=True)
     if finite.size:
-        why = _("All heads have the same value, {value:.2f}: they keep their own order.")
-        st.caption(why.format(value=float(finite.max())))
-    elif by in ("induction", "duplicate_token"):
+        template = _("All heads have the same value, {value:.2f}: they keep their own order.")
+        st.caption(template.format(value=float(finite.max())))
+    elif measure in ("induction", "duplicate_token"):
         st.caption(
             _(
                 "No token of this sentence comes twice, so no head can look at an earlier copy or at what followed "
@@ -112,9 +112,9 @@ def offer_grid(run: ModelRun, stack: Stack, tiles: Overview) -> None:
     text = run.request.text
     text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
     title = _("All heads of {model} on “{text}”").format(model=run.name, text=text)
-    at = shown_head.find_nearest_head(stack)
-    edit = replace(shown_head.current_edit(stack, at[0]), seen=link_state.value(choices.SEEN))
-    changed = edit if edit.seen != "before" and edit.changes_attention else None
+    selected = shown_head.find_nearest_head(stack)
+    edit = replace(shown_head.current_edit(stack, selected[0]), seen=link_state.value(choices.SEEN))
+    visible_edit = edit if edit.seen != "before" and edit.changes_attention else None
     about = ngettext(
         "{count} head. In each small picture rows are queries and columns keys.",
         "{count} heads. In each small picture rows are queries and columns keys.",
@@ -122,25 +122,27 @@ def offer_grid(run: ModelRun, stack: Stack, tiles: Overview) -> None:
     ).format(count=sum(tiles.grid.heads))
     show.footer(
         lambda: SceneFigure(
-            (_edit_figure(stack, MosaicFigure(tiles.thumbnails, tiles.grid, at, title), changed),), title
+            (_edit_figure(stack, MosaicFigure(tiles.thumbnails, tiles.grid, selected, title), visible_edit),), title
         ),
         name=f"attention-all-heads-{run.request.model}",
         key="mosaic",
         canvases=["heads"],
-        caption=join_sentences(about, "" if changed is None else _describe_change(stack, at, changed)),
+        caption=join_sentences(about, "" if visible_edit is None else _describe_change(stack, selected, visible_edit)),
         table=lambda: _measure_table(_get_measures(run, stack)),
         embeds=False,
     )
 
 
-def _describe_change(stack: Stack, at: tuple[int, int], edit: HeadEdit) -> str:
+def _describe_change(stack: Stack, selected: tuple[int, int], edit: HeadEdit) -> str:
     """Describe the mask and scale of the grid, and which heads they reach."""
-    layer, head = at
+    layer, head = selected
     mask, scale, more = head_drawing.describe_edit(edit, stack, layer)
-    framed = _("The head in the frame is head {head} of layer {layer}.").format(layer=layer, head=head)
+    frame_sentence = _("The head in the frame is head {head} of layer {layer}.").format(layer=layer, head=head)
     original_scale = stack.layers[layer].scale
     return join_sentences(
-        "" if edit.where == "all" else framed, head_drawing.mask_and_scale_sentence(mask, scale, original_scale), more
+        "" if edit.where == "all" else frame_sentence,
+        head_drawing.mask_and_scale_sentence(mask, scale, original_scale),
+        more,
     )
 
 
@@ -197,9 +199,9 @@ def _get_tiles(run: ModelRun, stack: Stack) -> Overview:
 def _get_measures(run: ModelRun, stack: Stack) -> whole_model.StackMeasures:
     """Every measure of every head, from the cache if it is there."""
     key = ("measured", stack.id)
-    known: whole_model.StackMeasures | None = model_cache.find_cached(run, key)
-    if known is not None:
-        return known
+    cached: whole_model.StackMeasures | None = model_cache.find_cached(run, key)
+    if cached is not None:
+        return cached
     parts = _sweep_layers(run, stack)
     return model_cache.cached_result(run, key, lambda: whole_model.measure_heads(stack, parts))
 
@@ -207,7 +209,7 @@ def _get_measures(run: ModelRun, stack: Stack) -> whole_model.StackMeasures:
 def _sweep_layers(run: ModelRun, stack: Stack) -> list[whole_model.LayerPictures]:
     """Thumbnails and measures, cached layer by layer, so that a click can interrupt without losing layers."""
     note: Any = None
-    began, count = time.monotonic(), len(stack.layers)
+    start, count = time.monotonic(), len(stack.layers)
     measuring = functools.cache(functools.partial(whole_model.build_yardstick, stack))
     layers: list[whole_model.LayerPictures] = []
 
@@ -216,7 +218,7 @@ def _sweep_layers(run: ModelRun, stack: Stack) -> list[whole_model.LayerPictures
 
     for index in range(count):
         layers.append(model_cache.cached_result(run, ("swept", stack.id, index), functools.partial(sweep, index)))
-        if time.monotonic() - began > PATIENCE:
+        if time.monotonic() - start > PATIENCE:
             note = note or st.empty()
             note.caption(_("Measuring the heads: {done} of {layers} layers").format(done=index + 1, layers=count))
     if note is not None:

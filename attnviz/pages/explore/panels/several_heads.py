@@ -26,7 +26,7 @@ from attnviz.pages.explore.panels.shown_head import DisplayedHead, select_heads
 
 def draw_mean(displayed: DisplayedHead) -> None:
     """Draw a mean over heads, or attention rollout through the layers."""
-    stack, look = displayed.stack, displayed.options
+    stack, options = displayed.stack, displayed.options
     kinds = {
         "layer": _("mean of this layer"),
         "all": _("mean of all heads"),
@@ -35,17 +35,19 @@ def draw_mean(displayed: DisplayedHead) -> None:
     if stack.same_tokens:
         kinds["rollout"] = _("rollout")
     kind = widgets.select_one(choices.COMBINE, _("Combine"), kinds)
-    places = _choose_heads(displayed, kind)
-    if not places:
+    positions = _choose_heads(displayed, kind)
+    if not positions:
         st.info(_("Choose at least one head."))
         return
     if kind == "rollout":
-        through = _choose_depth(displayed)
-        key: tuple[Any, ...] = ("rollout", stack.id, look, through)
-        matrix = model_cache.cached_result(displayed.run, key, lambda: attention_rollout(stack, look, layers=through))
+        n_layers = _choose_depth(displayed)
+        key: tuple[Any, ...] = ("rollout", stack.id, options, n_layers)
+        matrix = model_cache.cached_result(
+            displayed.run, key, lambda: attention_rollout(stack, options, layers=n_layers)
+        )
         title = ngettext(
-            "Rollout through {layers} layer (not a head)", "Rollout through {layers} layers (not a head)", through
-        ).format(layers=through)
+            "Rollout through {layers} layer (not a head)", "Rollout through {layers} layers (not a head)", n_layers
+        ).format(layers=n_layers)
         st.caption(
             _(
                 "Each layer's mean attention, averaged half and half with the residual connection, multiplied "
@@ -55,13 +57,13 @@ def draw_mean(displayed: DisplayedHead) -> None:
             )
         )
     else:
-        key = ("mean", stack.id, places, look)
-        matrix = model_cache.cached_result(displayed.run, key, lambda: average_heads(stack, places, look))
+        key = ("mean", stack.id, positions, options)
+        matrix = model_cache.cached_result(displayed.run, key, lambda: average_heads(stack, positions, options))
         title = ngettext(
-            "Mean of {count} head: that head itself", "Mean of {count} heads (not a head)", len(places)
-        ).format(count=len(places))
+            "Mean of {count} head: that head itself", "Mean of {count} heads (not a head)", len(positions)
+        ).format(count=len(positions))
         st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
-    if look.values != "weights":
+    if options.values != "weights":
         title = _("{title}, of weights").format(title=title)
     view = HeadView(title, full_range=displayed.view.full_range, root=displayed.view.root)
     pins = head_view("average", matrix.data, view)
@@ -95,10 +97,10 @@ def _choose_depth(displayed: DisplayedHead) -> int:
     layers = len(displayed.stack.layers)
     if layers == 1:
         return 1
-    telling = model_cache.cached_result(
+    default = model_cache.cached_result(
         displayed.run, ("rollout depth", displayed.stack.id), lambda: telling_depth(displayed.stack)
     )
-    return int(widgets.slider(choices.ROLLOUT_TO, _("Layers, from the first on"), high=layers, usual=telling))
+    return int(widgets.slider(choices.ROLLOUT_TO, _("Layers, from the first on"), high=layers, usual=default))
 
 
 def draw_two_heads(displayed: DisplayedHead) -> None:
@@ -112,23 +114,25 @@ def draw_two_heads(displayed: DisplayedHead) -> None:
     stack = next((s for s in run.stacks if s.id == displayed.stack.id), run.stacks[0])
     layer, head = _choose_second_head(displayed, stack, kind)
     second_matrix = head_matrix(stack, layer, head, displayed.options)
-    same = displayed.matrix.rows == second_matrix.rows and displayed.matrix.cols == second_matrix.cols
+    same_tokens = displayed.matrix.rows == second_matrix.rows and displayed.matrix.cols == second_matrix.cols
     if displayed.options.values == "values":
         top = max(matrix.data.largest for matrix in (displayed.matrix, second_matrix))
         displayed = replace(displayed, view=replace(displayed.view, fixed_top=top))
-    both_heads = [(displayed.run, displayed.layer, displayed.head), (run, layer, head)]
-    names = [head_owner(of.name, at, number) for of, at, number in both_heads]
+    owners = [(displayed.run, displayed.layer, displayed.head), (run, layer, head)]
+    names = [head_owner(of.name, at, number) for of, at, number in owners]
     if kind == "sentence":
-        quoted, texts = _("{name}: “{text}”"), (displayed.run.request.text[:60], run.request.text[:60])
-        names = [quoted.format(name=name, text=text) for name, text in zip(names, texts, strict=True)]
-    both = align_matrices(displayed.matrix, second_matrix)
-    columns = st.columns(2 if both is None else 3)
+        template, texts = _("{name}: “{text}”"), (displayed.run.request.text[:60], run.request.text[:60])
+        names = [template.format(name=name, text=text) for name, text in zip(names, texts, strict=True)]
+    aligned = align_matrices(displayed.matrix, second_matrix)
+    columns = st.columns(2 if aligned is None else 3)
     with columns[0]:
         pictures = [_draw_head("beside-a", names[0], displayed.matrix, displayed, "heads")]
     with columns[1]:
-        pictures.append(_draw_head("beside-b", names[1], second_matrix, displayed, "heads" if same else "beside"))
+        pictures.append(
+            _draw_head("beside-b", names[1], second_matrix, displayed, "heads" if same_tokens else "beside")
+        )
     change = None
-    if both is None:
+    if aligned is None:
         st.caption(
             _(
                 "No difference is drawn: only {same} of these tokens stand in both sentences in the same order, so "
@@ -139,15 +143,17 @@ def draw_two_heads(displayed: DisplayedHead) -> None:
         with columns[2]:
             name = _("Difference: the second minus the first")
             pictures.append(
-                _draw_head("beside-difference", name, both.difference, displayed, "heads" if same else "difference")
+                _draw_head(
+                    "beside-difference", name, aligned.difference, displayed, "heads" if same_tokens else "difference"
+                )
             )
-        change = translate_markdown(difference_sentence(*both.shared_cells))
-        if both.n_replaced + both.n_unmatched:
+        change = translate_markdown(difference_sentence(*aligned.shared_cells))
+        if aligned.n_replaced + aligned.n_unmatched:
             st.caption(
                 _(
                     "The difference is taken token by token. Tokens in another’s place: {replaced}. Tokens that only "
                     "one sentence has, whose rows and columns are left out of it: {alone}."
-                ).format(replaced=both.n_replaced, alone=both.n_unmatched)
+                ).format(replaced=aligned.n_replaced, alone=aligned.n_unmatched)
             )
     show.footer(
         lambda: SceneFigure(tuple(figure for picture in pictures for figure in picture.parts)),
@@ -155,18 +161,18 @@ def draw_two_heads(displayed: DisplayedHead) -> None:
         key="beside-out",
         sentence=change,
         caption=end_sentence(join_clauses(names)),
-        table=None if both is None else lambda: _difference_table(both),
+        table=None if aligned is None else lambda: _difference_table(aligned),
         label=_("Save all"),
-        canvases=["beside-a", "beside-b", *([] if both is None else ["beside-difference"])],
+        canvases=["beside-a", "beside-b", *([] if aligned is None else ["beside-difference"])],
         embeds=False,
     )
 
 
-def _difference_table(both: AlignedMatrices) -> dict[str, Any]:
+def _difference_table(aligned: AlignedMatrices) -> dict[str, Any]:
     """Long table of both values and their difference, one row for each cell of the common axes."""
-    table = to_long_table(both.first)
+    table = to_long_table(aligned.first)
     first = table.pop("value")
-    second, difference = (to_long_table(matrix)["value"] for matrix in (both.second, both.difference))
+    second, difference = (to_long_table(matrix)["value"] for matrix in (aligned.second, aligned.difference))
     return table | {"first": first, "second": second, "difference": difference}
 
 
@@ -176,8 +182,8 @@ def _choose_second_run(displayed: DisplayedHead, kind: str) -> ModelRun:
         # to begin with, of the examples the one that shares most words with the visitor's sentence
         sentence_words = set(request.text.lower().split())
         candidates = [example.text for example in EXAMPLES if example.text != request.text and not example.second]
-        usual = max(candidates, key=lambda candidate: len(sentence_words & set(candidate.lower().split())))
-        text = widgets.text_box(choices.OTHER_TEXT, _("The other sentence"), usual=usual, height=76)
+        default = max(candidates, key=lambda candidate: len(sentence_words & set(candidate.lower().split())))
+        text = widgets.text_box(choices.OTHER_TEXT, _("The other sentence"), usual=default, height=76)
         return model_cache.get_run(replace(request, text=text))
     if kind == "model":
         names = {s.entry.id: s.name for s in availabilities() if s.entry.kind != "pictures" and s.on_this_machine}
@@ -196,9 +202,9 @@ def _choose_second_head(displayed: DisplayedHead, stack: Stack, kind: str) -> tu
     """
     nearest = min(displayed.layer, len(stack.layers) - 1)
     heads = stack.layers[nearest].n_heads
-    usual = f"{nearest}.{(displayed.head + 1) % heads if kind == 'head' else min(displayed.head, heads - 1)}"
-    typed = widgets.text_box(choices.BESIDE_HEAD[kind], _("Its head, as layer.head"), usual=usual, width=260)
-    text = typed.strip() or usual
+    default = f"{nearest}.{(displayed.head + 1) % heads if kind == 'head' else min(displayed.head, heads - 1)}"
+    typed = widgets.text_box(choices.BESIDE_HEAD[kind], _("Its head, as layer.head"), usual=default, width=260)
+    text = typed.strip() or default
     try:
         layer, head = parse_head(text)
     except ValueError:
@@ -220,6 +226,6 @@ def _draw_head(key: str, name: str, matrix: Matrix, displayed: DisplayedHead, gr
         view = replace(view, kind="diff")
     pins = head_view(key, matrix.data, view, group=group)
     if view.kind != "diff":  # the visitor's row where this picture has the same rows, else the one that tells most
-        same = displayed.pins and matrix.rows == displayed.matrix.rows
-        st.markdown(translate_markdown(matrix.said_of(displayed.query if same else matrix.telling_row)))
+        same_rows = displayed.pins and matrix.rows == displayed.matrix.rows
+        st.markdown(translate_markdown(matrix.said_of(displayed.query if same_rows else matrix.telling_row)))
     return head_picture(matrix.data, view, displayed.pins if group == "heads" else pins)  # which a group has in common

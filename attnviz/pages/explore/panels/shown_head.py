@@ -101,12 +101,12 @@ def overlaid_heads() -> tuple[int, ...]:
 
 
 def overlaid_matrices(
-    heads: Sequence[int], run: ModelRun, stack: Stack, layer: int, look: DisplayOptions, edit: HeadEdit
+    heads: Sequence[int], run: ModelRun, stack: Stack, layer: int, options: DisplayOptions, edit: HeadEdit
 ) -> Mapping[int, np.ndarray]:
     """Matrix (Q, K) of each of these heads, NaN where masked, under the edit where it reaches."""
     if edit.where == "head":
         edit = HeadEdit(seen=edit.seen)
-    return {head: head_drawing.edited_matrix(run, stack, layer, head, look, edit).plain for head in heads}
+    return {head: head_drawing.edited_matrix(run, stack, layer, head, options, edit).plain for head in heads}
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ class PictureAxis:
         If the token at this position has another label, the sentence or model has changed. Then the nearest token of
         that label is meant.
         """
-        same = [at for at, token_label in enumerate(self.labels) if token_label == label]
-        nearest = min(same, key=lambda at: abs(at - position), default=None)
+        candidates = [at for at, token_label in enumerate(self.labels) if token_label == label]
+        nearest = min(candidates, key=lambda at: abs(at - position), default=None)
         return next((line for line, tokens in enumerate(self.lines) if nearest in tokens), None)
 
     def first_token(self, line: int) -> tuple[int, str] | None:
@@ -143,31 +143,31 @@ def picture_axes(stack: Stack, matrix: Matrix) -> PictureAxes:
     }
 
 
-def current_pins(places: PictureAxes) -> Pins | None:
+def current_pins(axes: PictureAxes) -> Pins | None:
     """The pinned tokens and cell that this picture has; None when nothing was ever pinned."""
     chosen = link_state.value(choices.PINS)
     if chosen is None:
         return None
-    lines = [(side, _find_line(places[side], at, *label)) for side, at, *label in chosen["t"]]
+    lines = [(side, _find_line(axes[side], at, *label)) for side, at, *label in chosen["t"]]
     tokens = dict.fromkeys(Pin(side, line) for side, line in lines if line is not None)
     if "c" not in chosen:
         return Pins(tuple(tokens), None)
     query, key, *labels = chosen["c"]
-    row, col = _find_line(places["q"], query, labels[0]), _find_line(places["k"], key, labels[1])
+    row, col = _find_line(axes["q"], query, labels[0]), _find_line(axes["k"], key, labels[1])
     return Pins(tuple(tokens), None if row is None or col is None else (row, col))
 
 
-def _find_line(axis: PictureAxis, at: int, label: str = "") -> int | None:
+def _find_line(axis: PictureAxis, position: int, label: str = "") -> int | None:
     """Index of the row or column that an entry of the link means; None where this picture lacks it."""
-    return len(axis.lines) - 1 if at == choices.LAST else axis.find_line(at, label)
+    return len(axis.lines) - 1 if position == choices.LAST else axis.find_line(position, label)
 
 
-def store_pins(places: PictureAxes, pins: Pins) -> None:
-    """Store the pins, and let the stages follow the clicked cell again. A callback, with `places` bound."""
-    tokens = [(pin.axis, places[pin.axis].first_token(pin.position)) for pin in pins.tokens]
+def store_pins(axes: PictureAxes, pins: Pins) -> None:
+    """Store the pins, and let the stages follow the clicked cell again. A callback, with `axes` bound."""
+    tokens = [(pin.axis, axes[pin.axis].first_token(pin.position)) for pin in pins.tokens]
     state: dict[str, Any] = {"t": [[side, *token] for side, token in tokens if token is not None]}
     if pins.cell is not None:
-        query, key = places["q"].first_token(pins.cell[0]), places["k"].first_token(pins.cell[1])
+        query, key = axes["q"].first_token(pins.cell[0]), axes["k"].first_token(pins.cell[1])
         if query is not None and key is not None:
             state["c"] = [query[0], key[0], query[1], key[1]]
     link_state.set_many({choices.PINS: state if pins else None, choices.STAGE: None})
@@ -257,16 +257,16 @@ def displayed_caption(displayed: DisplayedHead) -> str:
     """Caption of the displayed head, with its change if that is displayed."""
     if displayed.edit.seen == "before":
         return picture_caption(displayed)
-    changed = picture_caption(displayed, *head_drawing.describe_edit(displayed.edit, displayed.stack, displayed.layer))
+    caption = picture_caption(displayed, *head_drawing.describe_edit(displayed.edit, displayed.stack, displayed.layer))
     return join_sentences(
-        _("After the change minus before it.") if displayed.edit.seen == "difference" else "", changed
+        _("After the change minus before it.") if displayed.edit.seen == "difference" else "", caption
     )
 
 
 def picture_caption(displayed: DisplayedHead, mask: str | None = None, scale: str | None = None, more: str = "") -> str:
     """Caption of an exported picture: model, layer, head, mask, scale, and how tokens are displayed."""
     template = _("{model}, layer {layer}, head {head}: {what}. Mask: {mask}. Scores times {scale}.")
-    made_by = {
+    sources = {
         "random": _("Random weights, never trained; computed with attnviz."),
         "unknown": _("Computed with attnviz."),
         "trained": _("Trained weights, computed with attnviz."),
@@ -282,7 +282,7 @@ def picture_caption(displayed: DisplayedHead, mask: str | None = None, scale: st
         ),
         more,
         *(end_sentence(translate_message(note)) for note in displayed.matrix.notes),
-        made_by[displayed.run.weights_are],
+        sources[displayed.run.weights_are],
     )
 
 

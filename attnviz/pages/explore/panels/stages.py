@@ -35,7 +35,7 @@ def draw_model_strip(displayed: DisplayedHead) -> None:
         "mlp": (_("MLP"), ""),
         "norms": (_("Norms"), _("one before each of the two, or after it")),
     }
-    inside = [
+    inner_blocks = [
         StripBlock(*(_build_strip_part(title, block[role], parts, note) for role, (title, note) in roles.items()))
         for block in (parts.blocks[parts.block_index(layer, layers)] for layer in range(layers))
     ]
@@ -45,31 +45,33 @@ def draw_model_strip(displayed: DisplayedHead) -> None:
         parts,
         _("the same weights every time") if len(parts.blocks) < layers else "",
     )
-    at, count = (displayed.layer, displayed.head), len(stack.queries)
+    selected, count = (displayed.layer, displayed.head), len(stack.queries)
     vectors = _("{tokens} × {width} after it").format(tokens=count, width=parts.width)
-    before = [
+    first_parts = [
         StripPart(_("Tokens"), (_("{tokens} numbers").format(tokens=count),)),
         _build_strip_part(_("Embedding"), parts.embedding, parts, vectors),
     ]
-    way = StripWay(before, blocks, inside, _parts_after_blocks(parts), [layer.n_heads for layer in stack.layers])
-    model_strip("place", way, at=at, group="heads", on_pick=select_head)
+    strip = StripWay(
+        first_parts, blocks, inner_blocks, _parts_after_blocks(parts), [layer.n_heads for layer in stack.layers]
+    )
+    model_strip("place", strip, at=selected, group="heads", on_pick=select_head)
     title = _("Where layer {layer}, head {head} of {model} sits").format(
         layer=displayed.layer, head=displayed.head, model=displayed.run.name
     )
     show.footer(
-        lambda: SceneFigure((strip_figure(way, at, title),), title),
+        lambda: SceneFigure((strip_figure(strip, selected, title),), title),
         name=f"place-{displayed.run.request.model}-layer{displayed.layer}-head{displayed.head}",
         key="place-out",
         canvas=show.live_canvas("place"),
         caption=_("Parameters counted in the model’s own weights."),
-        table=lambda: _parts_table(way, displayed.layer),
+        table=lambda: _parts_table(strip, displayed.layer),
     )
 
 
-def _parts_table(way: StripWay, layer: int) -> dict[str, list[str]]:
+def _parts_table(strip: StripWay, layer: int) -> dict[str, list[str]]:
     """Table of all parts that are drawn, one row each."""
-    block = way.inside[layer]
-    components = [*way.before, way.blocks, block.attention, block.mlp, block.norms, *way.after]
+    block = strip.inside[layer]
+    components = [*strip.before, strip.blocks, block.attention, block.mlp, block.norms, *strip.after]
     return {
         "part": [component.title for component in components],
         "shapes": [join_clauses(component.lines) for component in components],
@@ -79,15 +81,17 @@ def _parts_table(way: StripWay, layer: int) -> dict[str, list[str]]:
 
 
 def _parts_after_blocks(parts: whole_model.ModelParts) -> list[StripPart]:
-    after = []
+    last_parts = []
     if parts.final_layers.parameters:
-        after.append(_build_strip_part(_("After the blocks"), parts.final_layers, parts))
+        last_parts.append(_build_strip_part(_("After the blocks"), parts.final_layers, parts))
     if parts.other_stack.parameters:
-        after.append(_build_strip_part(_("The other stack"), whole_model.PartSize(parts.other_stack.parameters), parts))
+        last_parts.append(
+            _build_strip_part(_("The other stack"), whole_model.PartSize(parts.other_stack.parameters), parts)
+        )
     if not parts.has_lm_head:
-        return [*after, StripPart(_("Vectors of the tokens"), (_("this model writes nothing"),))]
+        return [*last_parts, StripPart(_("Vectors of the tokens"), (_("this model writes nothing"),))]
     return [
-        *after,
+        *last_parts,
         _build_strip_part(
             _("Next token"), parts.lm_head, parts, _("the embedding’s own matrix once more") if parts.is_tied else ""
         ),
@@ -252,16 +256,16 @@ def _draw_pictures(
 
 def _product_sentence(product: np.ndarray) -> str:
     """Sentence on the component that changes q·k most, counted from 0 as in the picture."""
-    most = find_largest(np.abs(product))
-    largest = most.index
+    largest = find_largest(np.abs(product))
+    index = largest.index
     text = (
         _("Component {index} makes {value:.2f} of q·k. All components add up to {total:.2f}.")
-        if not most.alone
+        if not largest.alone
         else _("Component {index} takes the most away from q·k: {value:.2f}. All components add up to {total:.2f}.")
-        if product[largest] < 0
+        if product[index] < 0
         else _("Component {index} adds the most to q·k: {value:.2f}. All components add up to {total:.2f}.")
     )
-    return text.format(index=largest, value=product[largest], total=product.sum())
+    return text.format(index=index, value=product[index], total=product.sum())
 
 
 def _draw_shapes(result: StagesResult) -> None:

@@ -45,17 +45,17 @@ def panel(displayed: shown_head.DisplayedHead) -> None:
             placeholder=_("none"),
             help=_("Their output is replaced by zeros."),
         )
-        again = bool(silenced) or widgets.toggle(choices.AGAIN, _("Run the model again"))
-        st.caption(_describe_rerun(displayed, again))
+        reruns = bool(silenced) or widgets.toggle(choices.AGAIN, _("Run the model again"))
+        st.caption(_describe_rerun(displayed, reruns))
     with right:
-        _draw_consequences(displayed, replace(displayed.edit, silenced=silenced), again)
+        _draw_consequences(displayed, replace(displayed.edit, silenced=silenced), reruns)
 
 
-def _describe_rerun(displayed: shown_head.DisplayedHead, again: bool) -> str:
+def _describe_rerun(displayed: shown_head.DisplayedHead, reruns: bool) -> str:
     """Caption on what is recomputed. It mentions the next token only where the model writes one."""
-    if again and _writes_text(displayed):
+    if reruns and _writes_text(displayed):
         return _("Computed again: the whole model, with this change in it, its later layers and its next token.")
-    if again:
+    if reruns:
         return _("Computed again: the whole model, with this change in it, and so its later layers.")
     if _writes_text(displayed):
         return _("Computed again: this head, from its recorded Q and K. Later layers and the next token are not.")
@@ -78,7 +78,7 @@ def _describe_settings(displayed: shown_head.DisplayedHead) -> None:
     st.caption(_("Mask, scale and hidden tokens are chosen beside the large head above."))
 
 
-def _draw_consequences(displayed: shown_head.DisplayedHead, edit: HeadEdit, again: bool) -> None:
+def _draw_consequences(displayed: shown_head.DisplayedHead, edit: HeadEdit, reruns: bool) -> None:
     if not edit.changes:
         st.info(
             _(
@@ -87,7 +87,7 @@ def _draw_consequences(displayed: shown_head.DisplayedHead, edit: HeadEdit, agai
             )
         )
         return
-    trace = _rerun_model(displayed, edit) if again else None
+    trace = _rerun_model(displayed, edit) if reruns else None
     layer, head = displayed.layer, displayed.head
     before = head_matrix.head_matrix(displayed.stack, layer, head, displayed.options)
     if trace is None:
@@ -101,18 +101,18 @@ def _draw_consequences(displayed: shown_head.DisplayedHead, edit: HeadEdit, agai
         _explain_silencing(displayed, edit)
     movements = what_if.sort_by_movement(displayed.stack, stack)
     if movements and edit.silenced and what_if.largest_change(before, after) is None:
-        most = movements[0]
+        largest = movements[0]
         st.markdown(
             _(
                 "Drawn is the head that changes most: **layer {layer}, head {head}**, in which {share:.1%} of the "
                 "weight moves to other tokens, mean over all rows."
-            ).format(layer=most.layer, head=most.head, share=most.share)
+            ).format(layer=largest.layer, head=largest.head, share=largest.share)
         )
         before, after = (
-            head_matrix.head_matrix(compared_stack, most.layer, most.head, displayed.options)
+            head_matrix.head_matrix(compared_stack, largest.layer, largest.head, displayed.options)
             for compared_stack in (displayed.stack, stack)
         )
-        displayed = replace(displayed, layer=most.layer, head=most.head, matrix=before)
+        displayed = replace(displayed, layer=largest.layer, head=largest.head, matrix=before)
     row = _draw_comparison(displayed, edit, before, after)
     _draw_next_token(displayed, edit, trace)
     _name_heads(movements)
@@ -134,13 +134,13 @@ def _draw_comparison(
     displayed: shown_head.DisplayedHead, edit: HeadEdit, before: head_matrix.Matrix, after: head_matrix.Matrix
 ) -> int:
     """Draw the head before, after and the difference; return the row that changes most."""
-    usual = displayed.compact_view(before)
-    if usual.kind == "values":
-        usual = replace(usual, fixed_top=float(max(np.nanmax(before.plain), np.nanmax(after.plain))))
+    default_view = displayed.compact_view(before)
+    if default_view.kind == "values":
+        default_view = replace(default_view, fixed_top=float(max(np.nanmax(before.plain), np.nanmax(after.plain))))
     views = [
-        ("before", before, replace(usual, title=_("Before"))),
-        ("after", after, replace(usual, title=_("After"))),
-        ("difference", after.minus(before), replace(usual, title=_("Difference"), kind="diff")),
+        ("before", before, replace(default_view, title=_("Before"))),
+        ("after", after, replace(default_view, title=_("After"))),
+        ("difference", after.minus(before), replace(default_view, title=_("Difference"), kind="diff")),
     ]
     for column, (key, matrix, view) in zip(st.columns(3), views, strict=True):
         with column:
@@ -170,7 +170,7 @@ def _draw_comparison(
 def _explain_silencing(displayed: shown_head.DisplayedHead, edit: HeadEdit) -> None:
     """Draw why a silenced head keeps its weights, and what is removed instead."""
     first = min(layer for layer, _head in edit.silenced)
-    changed = (
+    effect = (
         _("What that changes is in the layers after it and in the next token.")
         if _writes_text(displayed)
         else _("What that changes is in the layers after it.")
@@ -185,13 +185,13 @@ def _explain_silencing(displayed: shown_head.DisplayedHead, edit: HeadEdit) -> N
             head=displayed.head,
             length=what_if.output_length(displayed.stack, displayed.layer, displayed.head),
         )
-        st.info(join_sentences(explanation, changed))
+        st.info(join_sentences(explanation, effect))
     elif displayed.layer <= first:
         explanation = _(
             "Layer {layer} reads what the layers before it wrote, so silencing a head of layer {silenced} cannot "
             "change its weights."
         ).format(layer=displayed.layer, silenced=first)
-        st.info(join_sentences(explanation, changed))
+        st.info(join_sentences(explanation, effect))
 
 
 def _draw_next_token(displayed: shown_head.DisplayedHead, edit: HeadEdit, trace: Trace) -> None:
@@ -202,11 +202,11 @@ def _draw_next_token(displayed: shown_head.DisplayedHead, edit: HeadEdit, trace:
     )
     for number, (old, new) in enumerate(slots):
         tokens, share = predictions.compare_choices(loaded, old, new)
-        most = max(tokens, key=lambda choice: abs(choice.after - choice.before))
+        largest = max(tokens, key=lambda choice: abs(choice.after - choice.before))
         sentence = _(
             "Other tokens get {share:.1%} of the probability. Of the tokens drawn “{token}” changes most, from "
             "{before:.1%} to {after:.1%}."
-        ).format(share=share, token=escape_markdown(most.label), before=most.before, after=most.after)
+        ).format(share=share, token=escape_markdown(largest.label), before=largest.before, after=largest.after)
         labels, before, after = ([getattr(c, name) for c in tokens] for name in ("label", "before", "after"))
         show.figure(
             show.chart_of(figures.bars, labels, before, after, labels=(_("before"), _("after"))),
@@ -266,9 +266,9 @@ for token, weight in zip(tokens.labels, weights[{displayed.query_position}]):
 
 
 def _draw_change_program(
-    displayed: shown_head.DisplayedHead, changed_at: HeadPlace, edit: HeadEdit, row: int, trace: Trace | None
+    displayed: shown_head.DisplayedHead, edited_head: HeadPlace, edit: HeadEdit, row: int, trace: Trace | None
 ) -> None:
-    """Draw a program that prints `row` before and after the edit, which was made at `changed_at`."""
+    """Draw a program that prints `row` before and after the edit, which was made at `edited_head`."""
     if not displayed.stack.same_tokens:
         return
     query = displayed.matrix.row_at[row]
@@ -280,18 +280,18 @@ def _draw_change_program(
         "Paste this code into a notebook: it prints the row of “{token}” in layer {layer}, head {head}, before and "
         "after this change, a line for each of the model's own tokens."
     ).format(token=escape_markdown(displayed.stack.queries.labels[query]), layer=displayed.layer, head=displayed.head)
-    captured = "capture" if trace is None else "Edit, capture, intervene"
-    at_once = [
+    imports = "capture" if trace is None else "Edit, capture, intervene"
+    recorded_code = [
         f"layer = layers[{displayed.layer}]",
         f"before = layer.weights({displayed.head})[0, 0]  # (Q, K)",
         f"after = layer.weights({displayed.head}{_edit_arguments(edit)})[0, 0]  # from the same Q and K",
     ]
     lines = [
-        *_opening_code(displayed.run, displayed.stack.id, captured, "from attnviz.core import masks"),
+        *_opening_code(displayed.run, displayed.stack.id, imports, "from attnviz.core import masks"),
         "n = len(tokens.labels)",
         *_mask_code(displayed, edit),
         "",
-        *(at_once if trace is None else _rerun_code(displayed, changed_at, edit)),
+        *(recorded_code if trace is None else _rerun_code(displayed, edited_head, edit)),
         f"for token, old, new in zip(tokens.labels, before[{query}], after[{query}]):",
         '    print(f"{token:>12} {old:.4f} {new:.4f}")',
     ]
@@ -331,14 +331,14 @@ def _edit_arguments(edit: HeadEdit) -> str:
     return "".join(f", {name}={value}" for name, value in (("mask", mask), ("scale", scale)) if value is not None)
 
 
-def _rerun_code(displayed: shown_head.DisplayedHead, changed_at: HeadPlace, edit: HeadEdit) -> list[str]:
+def _rerun_code(displayed: shown_head.DisplayedHead, edited_head: HeadPlace, edit: HeadEdit) -> list[str]:
     lines = ["edits = []"]
-    layer, head = changed_at
+    layer, head = edited_head
     if edit.changes_attention:
-        chosen = "layers" if edit.where == "all" else f"[layers[{layer}]]"
+        layers_code = "layers" if edit.where == "all" else f"[layers[{layer}]]"
         heads = str(head) if edit.where == "head" else '"all"'
         lines += [
-            f"for layer in {chosen}:",
+            f"for layer in {layers_code}:",
             f"    edits.append(Edit(layer.index, {heads}, layer.stack, layer.kind{_edit_arguments(edit)}))",
         ]
     for index in sorted({layer for layer, _head in edit.silenced}):
@@ -356,10 +356,10 @@ def _rerun_code(displayed: shown_head.DisplayedHead, changed_at: HeadPlace, edit
     ]
 
 
-def _opening_code(run: ModelRun, stack: StackId, captured: str, *more: str) -> list[str]:
+def _opening_code(run: ModelRun, stack: StackId, imports: str, *more: str) -> list[str]:
     """Lines that import, and define `loaded`, `tokens`, `inputs`, `trace` and `layers`.
 
-    `tokens` are those of the stack's rows; `captured` are the names imported from attnviz.models.capture.
+    `tokens` are those of the stack's rows; `imports` are the names imported from attnviz.models.capture.
     """
     request = run.request
     second = f", {request.second!r}" if request.second and run.target is None else ""
@@ -367,7 +367,7 @@ def _opening_code(run: ModelRun, stack: StackId, captured: str, *more: str) -> l
     lines = [
         "import torch",
         *more,
-        f"from attnviz.models.capture import {captured}",
+        f"from attnviz.models.capture import {imports}",
         "from attnviz.models.loading import load",
         f"from attnviz.models.tokens import encode{', encode_target' if run.target is not None else ''}",
         "",

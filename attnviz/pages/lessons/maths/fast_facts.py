@@ -51,16 +51,16 @@ def rises(_subject: Subject) -> Facts:
     film = tiles.run(tiles.Config())
     row, col = film.tiles[film.middle_step]
     size = film.config.block_q
-    was, now = (film.line_stats[0, block, row * size : (row + 1) * size] for block in (col - 1, col))
-    line = int(np.exp(was - now).argmin())
+    before_max, after_max = (film.line_stats[0, block, row * size : (row + 1) * size] for block in (col - 1, col))
+    line = int(np.exp(before_max - after_max).argmin())
     at = row * size + line
-    before, factor = float(film.line_stats[1, col - 1, at]), float(np.exp(was[line] - now[line]))
+    before, factor = float(film.line_stats[1, col - 1, at]), float(np.exp(before_max[line] - after_max[line]))
     values = {
         "block": size,
         "tokens": film.config.tokens,
         "query": at + 1,
-        "was": float(was[line]),
-        "now": float(now[line]),
+        "was": float(before_max[line]),
+        "now": float(after_max[line]),
         "sum": before,
         "factor": factor,
         "scaled": before * factor,

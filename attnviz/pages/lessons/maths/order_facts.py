@@ -68,13 +68,15 @@ def taken_off(_subject: Subject) -> Facts:
 
 def by_mask(subject: Subject) -> Facts:
     free, causal = reverse_sentence(subject, "none").every["none"]
-    felt = causal > 1e-9
-    says = (
+    differs = causal > 1e-9
+    template = (
         N_("Outputs change by up to {causal:.2g}. A word sees those before it: where they differ, an order.")
-        if felt
+        if differs
         else N_("Outputs change by {causal:.1g}: these words are all alike, so that any order is the same.")
     )
-    return Facts({"free": free, "causal": causal, "says": Message(says, {"causal": causal})}, "yes" if felt else "no")
+    return Facts(
+        {"free": free, "causal": causal, "says": Message(template, {"causal": causal})}, "yes" if differs else "no"
+    )
 
 
 LESSON = Lesson(

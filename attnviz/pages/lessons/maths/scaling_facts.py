@@ -51,7 +51,7 @@ def off(subject: Subject) -> Facts:
     scaled, unscaled = (
         torch.from_numpy(np.where(matrix.hidden[row], 0.0, matrix.values[row])).double() for matrix in (before, after)
     )
-    sharper, best = float(entropy(scaled) - entropy(unscaled)), int(unscaled.argmax())
+    entropy_drop, best = float(entropy(scaled) - entropy(unscaled)), int(unscaled.argmax())
     return Facts(
         {
             "token": before.row_name(row),
@@ -59,7 +59,7 @@ def off(subject: Subject) -> Facts:
             "before": float(scaled[best]),
             "after": float(unscaled[best]),
         },
-        right="same" if abs(sharper) < 1e-9 else "sharper" if sharper > 0 else "flatter",
+        right="same" if abs(entropy_drop) < 1e-9 else "sharper" if entropy_drop > 0 else "flatter",
     )
 
 

@@ -171,21 +171,21 @@ def draw_spread(_subject: Subject, settings: PictureSettings, key: str) -> None:
 
 def draw_bars(_subject: Subject, settings: PictureSettings, key: str) -> None:
     """Draw the weights of one query over 16 keys, raw and scaled, over d_k."""
-    usual = int(settings.get("d_k", "64"))
+    default = int(settings.get("d_k", "64"))
     chosen = link_state.value(choices.WIDTH)
-    config = growing_width.Config(d_k=usual if chosen is None else min(chosen, max(LAST_WIDTH, usual)))
+    config = growing_width.Config(d_k=default if chosen is None else min(chosen, max(LAST_WIDTH, default)))
     film = scaling_form.width_film(config.n_keys, config.seed, config.d_k)
-    stops = int((film.d_k <= max(LAST_WIDTH, usual)).sum())
+    n_frames = int((film.d_k <= max(LAST_WIDTH, default)).sum())
     alternatives = ("raw", "sqrt", *(["inverse"] if settings.get("also") == "inverse" else []))
     softmax_slider.softmax_slider(
         key,
-        film.d_k[:stops],
-        film.scores[:stops],
+        film.d_k[:n_frames],
+        film.scores[:n_frames],
         scaling_form.slider_panels(alternatives),
         at=config.d_k,
         parameter=softmax_slider.SliderParameter("a", 1.0, 0.1, 64.0) if "inverse" in alternatives else None,
         about=alternatives[-1],
-        on_pick=lambda pick: link_state.set_and_push(choices.WIDTH, None if pick.d_k == usual else pick.d_k),
+        on_pick=lambda pick: link_state.set_and_push(choices.WIDTH, None if pick.d_k == default else pick.d_k),
     )
     st.caption(_("Random vectors with a seed: one query, {n} keys.").format(n=config.n_keys))
 
@@ -323,11 +323,11 @@ def draw_birth(subject: Subject, settings: PictureSettings, key: str) -> None:
     """
     run = life.read(life.LIFE)
     heads = run.config.all_heads
-    bits, at, of = link_state.value(choices.CELL)
-    off = tuple(head for i, head in enumerate(heads) if bits >> i & 1)
-    if at < 0 or of != len(settings):  # nothing was moved yet, or it was before the question was answered
+    bits, at, n_settings = link_state.value(choices.CELL)
+    silenced_heads = tuple(head for i, head in enumerate(heads) if bits >> i & 1)
+    if at < 0 or n_settings != len(settings):  # nothing was moved yet, or it was before the question was answered
         at = run.nearest_checkpoint(int(settings.get("step", "0")))
-        off = tuple(head for head in heads if birth_film.name_of(head) == settings.get("off"))
+        silenced_heads = tuple(head for head in heads if birth_film.name_of(head) == settings.get("off"))
 
     def store(position: int, silenced: life.AblatedHeads) -> None:
         link_state.set_and_push(
@@ -335,7 +335,13 @@ def draw_birth(subject: Subject, settings: PictureSettings, key: str) -> None:
         )
 
     birth_film.draw_run(
-        key, life.LIFE, born_facts.repeat_sentence(subject), min(at, len(run.kept) - 1), off, "whole" in settings, store
+        key,
+        life.LIFE,
+        born_facts.repeat_sentence(subject),
+        min(at, len(run.kept) - 1),
+        silenced_heads,
+        "whole" in settings,
+        store,
     )
 
 

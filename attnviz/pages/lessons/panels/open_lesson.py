@@ -122,7 +122,7 @@ def _step_fields(step: LessonStep) -> dict[str, Any]:
     """Fields of a step under their names in a file; empty ones are not written."""
     question = step.question or Question("", "")
     after = step.after or LessonPicture("")
-    way = "/" if step.page == own_lesson.HOME else step.page  # the start page is the app's address alone
+    page = "/" if step.page == own_lesson.HOME else step.page  # the start page is the app's address alone
     return {
         "title": step.title,
         "idea": step.idea,
@@ -141,7 +141,7 @@ def _step_fields(step: LessonStep) -> dict[str, Any]:
         "wrong": step.notes.wrong,
         "minutes": step.notes.minutes,
         "terms": list(step.terms),
-        "link": f"{way}?{urlencode(step.page_choices)}" if step.page_choices else way,
+        "link": f"{page}?{urlencode(step.page_choices)}" if step.page_choices else page,
     }
 
 

@@ -212,7 +212,7 @@ def _read_question(table: _Table) -> Question | None:
         ):
             raise table.make_problem("ids", N_("ids = “{value}” must be one text for each answer"), ids)
         return Question(prompt, truth, dict(zip(ids, answers, strict=True)))
-    if answers and not _is_whole(right, 1, len(answers)):
+    if answers and not _is_integer(right, 1, len(answers)):
         raise table.make_problem(
             "right" if "right" in table.lines else "answers",
             N_("right = “{value}” must be the number of the right answer, 1 to {most}"),
@@ -226,7 +226,7 @@ def _read_question(table: _Table) -> Question | None:
 
 def _read_minutes(table: _Table) -> int:
     minutes, low, high = table.lines.get("minutes", 3), 0, 120
-    if not _is_whole(minutes, low, high):
+    if not _is_integer(minutes, low, high):
         raise table.make_problem(
             "minutes",
             N_("“{value}” must be a whole number, {low} to {high}"),
@@ -238,16 +238,19 @@ def _read_minutes(table: _Table) -> int:
     return int(minutes)
 
 
-def _is_whole(value: object, low: int, high: int) -> bool:
+def _is_integer(value: object, low: int, high: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
 def _read_terms(table: _Table) -> tuple[str, ...]:
     ids = table.lines.get("terms", [])
-    lost = [term for term in ids if term not in glossary_terms.TERMS] if isinstance(ids, list) else [ids]
-    if lost:
+    unknown = [term for term in ids if term not in glossary_terms.TERMS] if isinstance(ids, list) else [ids]
+    if unknown:
         raise table.make_problem(
-            "terms", N_("terms: “{value}” must be among: {allowed}"), lost[0], allowed=MessageList(glossary_terms.TERMS)
+            "terms",
+            N_("terms: “{value}” must be among: {allowed}"),
+            unknown[0],
+            allowed=MessageList(glossary_terms.TERMS),
         )
     return tuple(ids)
 
