@@ -1,4 +1,4 @@
-"""Attention against recurrence and convolution: what each costs, measures, reaches, shares and is used for."""
+"""Page: attention against recurrence and convolution, by cost, time, reach, sharing and use."""
 
 import streamlit as st
 
@@ -27,7 +27,7 @@ def page() -> None:
 
 
 def draw_typical_uses() -> None:
-    """Section 5: what recurrence, convolution and attention are used for, and what each would cost there."""
+    """Draw section 5: what each layer is used for, and what the others would cost there."""
     st.markdown(
         _(
             "**A recurrence** suits tokens that arrive one by one: its state has a fixed size, however long the "

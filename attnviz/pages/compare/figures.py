@@ -1,4 +1,4 @@
-"""Curves of several layers over one size, both axes logarithmic, with the places where they cross."""
+"""Charts of the page: curves of several layers, their mixing matrices, gradients and accuracy."""
 
 import math
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ THICK = {"line": {"width": 2}}
 
 
 def kind_names() -> dict[str, str]:
-    """Id to name. LSTM and GRU are names in every language."""
+    """Names of the layers, by id. LSTM and GRU are names in every language."""
     return {
         "attention": _("self-attention"),
         "explicit": _("attention, weights built"),
@@ -75,7 +75,10 @@ def draw_curves(
     binary: bool = False,
     height: int = 360,
 ) -> Figure:
-    """`here` marks the chosen x; `crossings` are (x, y, the words on hover); `binary`: y in KiB, MiB, GiB."""
+    """Draw layers over one size, both axes logarithmic.
+
+    `here`: the marked x. `crossings`: (x, y, hover text). `binary`: y in KiB, MiB, GiB.
+    """
     rings = [
         points([x], [y], None, THEORY, size=11, symbol="circle-open", marker=THICK, hover=text, showlegend=False)
         for x, y, text in crossings
@@ -99,7 +102,7 @@ def draw_curves(
 
 
 def _traces(curve: KindCurve, unit: str) -> list[Series]:
-    """The curve, and what was fitted to it."""
+    """Lines of one layer: its curve, and its fit if there is one."""
     curve_line = _draw_kind(
         curve.kind,
         curve.x,
@@ -123,7 +126,7 @@ def _draw_kind(kind: str, x: np.ndarray, y: np.ndarray, name: str, width: float 
 
 
 def _label_powers(x: np.ndarray) -> dict[int, str]:
-    """About six powers of two between the ends."""
+    """Tick labels at about six powers of two."""
     low, high = int(np.floor(np.log2(x.min()))), int(np.ceil(np.log2(x.max())))
     step = max(1, -(-(high - low) // 6))
     return {2**i: _format_short(2**i) for i in range(low, high + 1, step)}
@@ -137,14 +140,14 @@ def _format_short(value: int) -> str:
 
 
 def _decade_step(curves: Sequence[KindCurve], height: int) -> int:
-    """Decades between two ticks, so that a tick has about 60 pixels."""
+    """Decades between two ticks, at about 60 pixels a tick."""
     values = np.concatenate([curve.y[curve.y > 0] for curve in curves])
     decades = float(np.log10(values.max() / values.min())) if len(values) else 1.0
     return max(1, math.ceil(decades / max(1, (height - 160) / 50)))
 
 
 def draw_matrices(names: Sequence[str], rows: Sequence[tuple[str, Sequence[np.ndarray]]]) -> Figure:
-    """A column for each layer, a row for each input; every column is coloured from 0 to its own largest cell."""
+    """Draw a column for each layer, a row for each input. Each column has its own colour range from 0."""
     tops = [max(float(norms[column].max()) for _name, norms in rows) for column in range(len(names))]
     bare: dict[str, Any] = {"showticklabels": False, "ticks": "", "showgrid": False, "constrain": "domain"}
     bar = {
@@ -186,7 +189,7 @@ def draw_matrices(names: Sequence[str], rows: Sequence[tuple[str, Sequence[np.nd
 
 
 def approximation_error(heads: np.ndarray, lines: Sequence[tuple[str, np.ndarray]], average: float) -> Figure:
-    """What a number of heads misses of a convolution; `average` is one head that looks everywhere evenly."""
+    """Error of 1 to k heads against a convolution. `average`: that of one head with even weights."""
     hover, name = _("%{x} heads miss %{y:.1%}"), _("one head, the average of all places")
     styles = [{"dash": "dash" if number else "solid", "colour": SERIES[number]} for number in range(len(lines))]
     return chart(
@@ -208,7 +211,7 @@ FLOOR = 1e-12  #: a gradient of exactly 0, or below this, is drawn here
 
 
 def draw_by_distance(lines: Sequence[tuple[str, str, np.ndarray]], title: str) -> Figure:
-    """`lines`: (kind, name, norms by position, the last position last). Distance 0 is the last input itself."""
+    """Draw gradient norms over the distance. `lines`: (kind, name, norms by position, last one last)."""
     hover = _("%{x} tokens back: %{customdata:.3g}")
     powers = {1e-12: "≤ 10⁻¹²", 1e-9: "10⁻⁹", 1e-6: "10⁻⁶", 1e-3: "10⁻³", 1: "1"}
     return _chart_progress(
@@ -224,7 +227,7 @@ def draw_by_distance(lines: Sequence[tuple[str, str, np.ndarray]], title: str) -
 
 
 def draw_by_step(lines: Sequence[tuple[str, str, np.ndarray]], steps: int, chance: float, title: str) -> Figure:
-    """`lines`: (kind, name, share of labels right at each step so far); `chance` is the share of guessing."""
+    """Draw accuracy over the steps. `lines`: (kind, name, share right by step). `chance`: that of guessing."""
     hover = _("step %{x}: %{y:.1%}")
     return _chart_progress(
         [
@@ -246,7 +249,7 @@ def _chart_progress(series: list[Series], x: dict[str, Any], y: dict[str, Any], 
 
 
 def running_mean(values: np.ndarray, window: int = 5) -> np.ndarray:
-    """The mean of up to `over` steps before and at each."""
+    """Mean of each step and up to `window` - 1 steps before it."""
     total = np.concatenate([[0.0], np.cumsum(values)])
     step = np.arange(1, len(values) + 1)
     first = np.maximum(step - window, 0)

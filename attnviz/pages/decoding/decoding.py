@@ -1,4 +1,4 @@
-"""Writing token by token: what the cache of keys and values holds, saves and costs, and how it goes wrong."""
+"""Page: writing token by token with a KV cache, what it saves, what it costs, and how it goes wrong."""
 
 from attnviz.app import page_parts, show, trap_view
 from attnviz.base.words import _

@@ -1,4 +1,4 @@
-"""Charts of decoding: bytes over tokens, passes with a cache and without, rounding, and policies of what to keep."""
+"""Charts of decoding: cache bytes, totals with and without a cache, rounding, and eviction policies."""
 
 import html
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ FLOOR, KL_FLOOR = 1e-8, 1e-6  #: drawn in place of 0 on a log axis: for a rounde
 
 # Bytes of a cache over the number of tokens, one line for each way of sharing.
 def growth(tokens: Sequence[int], lines: Mapping[str, Sequence[int]], at: int) -> Figure:
-    """Bytes over tokens, both linear; `at` is the chosen place in `tokens`."""
+    """Bytes over tokens, both linear, one line for each scheme. `at`: index of the marked entry in `tokens`."""
     unit, size = binary_unit(max(max(values) for values in lines.values()))
     hover = "%{x:,}: %{y:,.4g} " + unit
     return chart(
@@ -49,7 +49,7 @@ def roofline(
 
 
 def _choose_label_side(at: int, shares: Sequence[float], values: Sequence[float]) -> str:
-    """Where a point's name stands: above it, or below it where another one lies close by and higher."""
+    """Plotly text position of the label at point `at`: below if a near neighbour is higher, else above."""
     low = any(
         abs(share - shares[at]) < 0.125 and value > values[at] for share, value in zip(shares, values, strict=True)
     )
@@ -57,7 +57,7 @@ def _choose_label_side(at: int, shares: Sequence[float], values: Sequence[float]
 
 
 def divergence_over_bytes(names: Sequence[str], shares: Sequence[float], values: Sequence[float]) -> Figure:
-    """Mean KL (nats) against the share of the 16-bit cache's bytes: to the left is smaller, down is closer."""
+    """Mean KL (nats) of each format over its bytes, as a share of the 16-bit cache."""
     point_series = points(
         list(shares),
         [max(value, FLOOR) for value in values],
@@ -74,7 +74,7 @@ def divergence_over_bytes(names: Sequence[str], shares: Sequence[float], values:
 
 
 def errors_by_layer(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Figure:
-    """The error of keys (solid) and values (dashed) by layer, one pair of lines for each format."""
+    """Relative error of keys (solid) and values (dashed) by layer, two lines for each format."""
     dashes = ("solid", "dash", "dot", "dashdot", "longdash")
     curves = [
         line(
@@ -94,7 +94,7 @@ def errors_by_layer(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]
 
 
 def running_totals(cached: Sequence[float], uncached: Sequence[float], unit: str, here: int) -> Figure:
-    """Running totals over the steps, with a cache and without; `here` is the chosen step, from 0."""
+    """Running totals over the steps, with a cache and without. `here`: the chosen step, from 0."""
     steps, hover = list(range(1, len(cached) + 1)), "%{x}: %{y:,.4g}"
     return chart(
         [
@@ -110,7 +110,7 @@ def running_totals(cached: Sequence[float], uncached: Sequence[float], unit: str
 
 
 def bytes_by_layer(keys: Sequence[int], values: Sequence[int]) -> Figure:
-    """Bytes of the keys and of the values that each layer holds."""
+    """Stacked bars: bytes of the keys and of the values in each layer."""
     return chart(
         [
             bars(
@@ -136,7 +136,7 @@ LABELS_ACROSS = 24  #: of columns, so that a phone has room for them
 
 
 def divergence_over_budget(lines: Mapping[str, tuple[Sequence[int], Sequence[float]]], total: int, here: int) -> Figure:
-    """Mean KL (nats) over the budget, one line for each policy; the top axis is the share of bytes that is kept."""
+    """Mean KL (nats) over the budget, one line for each policy. Ticks also give the share of bytes."""
     every = sorted({budget for budgets, _values in lines.values() for budget in budgets})
     named = {n: f"{n}<br>{Rounded(n / total):.0%}" for n in every}
     return chart(
@@ -161,7 +161,7 @@ def divergence_over_budget(lines: Mapping[str, tuple[Sequence[int], Sequence[flo
 
 
 def draw_visible_positions(visible: np.ndarray, rows: Sequence[str], cols: Sequence[str], colour: str) -> Figure:
-    """Which of the columns each row may see: `kept` (rows, cols); what comes later is left blank."""
+    """Grid of the columns that each row may see. `visible`: boolean (rows, cols); later columns are blank."""
     later = np.arange(len(cols)) > np.arange(len(cols) - len(rows), len(cols))[:, None]
     grid = cells(
         np.where(later, np.nan, visible.astype(np.float32)),

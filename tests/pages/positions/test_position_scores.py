@@ -26,16 +26,16 @@ def test_rope_scores_are_products_of_complex_numbers(content, pairing):
     result = run(Config(f"rope-{pairing}", d, base, n, content, seed=4))
     assert result.scores == pytest.approx(expected, abs=1e-12)
     assert result.spread < 1e-12
-    assert result.shifted < 1e-11
+    assert result.shift_change < 1e-11
 
 
 def test_sinusoids_compare_by_distance_until_they_are_projected():
     plain = run(Config("sinusoidal", 32, n=16))
     by_hand = sum(math.cos(3 * 10_000.0 ** (-2 * i / 32)) for i in range(16)) / math.sqrt(32)
     assert plain.at(3) == pytest.approx(by_hand)
-    assert plain.shifted < 1e-12
+    assert plain.shift_change < 1e-12
     projected = run(Config("sinusoidal", 32, n=16, content="random"))
-    assert projected.shifted > 0.1
+    assert projected.shift_change > 0.1
     assert projected.spread > 0.1
 
 
@@ -58,4 +58,4 @@ def test_t5_scores_are_the_table_at_t5_s_own_buckets(both_ways):
     relative = torch.arange(n)[None, :] - torch.arange(n)[:, None]
     bucket = T5Attention._relative_position_bucket(relative, both_ways, 32, 128)
     assert result.scores == pytest.approx(random_normal(2, 32, heads)[bucket][..., 1].numpy(), abs=1e-7)
-    assert (result.spread, result.shifted) == (0, 0)
+    assert (result.spread, result.shift_change) == (0, 0)

@@ -23,7 +23,7 @@ def test_weights_are_those_of_torchs_own_norm_and_softmax(norm):
         y = y.unflatten(-1, (HEADS, 12)).transpose(0, 1)
         return rope.rotate(whole(y) if normed and norm == "head" else y, grid)
 
-    for normed, curves in ((False, result.without), (True, result.normed)):
+    for normed, curves in ((False, result.without_norm), (True, result.with_norm)):
         q, k = heads(4 * x @ w_q, normed), heads(4 * x @ w_k, normed)
         logits = q @ k.mT / 12**0.5
         theirs = torch.nn.functional.scaled_dot_product_attention(
@@ -35,17 +35,19 @@ def test_weights_are_those_of_torchs_own_norm_and_softmax(norm):
 
 def test_without_the_norm_logits_grow_with_the_square_and_rows_collapse():
     result = run(Config())
-    assert result.without.logit == pytest.approx(result.without.logit[0] * (np.array(GROWTHS) / GROWTHS[0]) ** 2)
-    assert result.without.entropy[0] > 0.95
-    assert result.without.entropy[-1] < 0.02
-    assert result.without.gradient[-1] < 0.1 * result.without.gradient.max()
+    assert result.without_norm.logit == pytest.approx(
+        result.without_norm.logit[0] * (np.array(GROWTHS) / GROWTHS[0]) ** 2
+    )
+    assert result.without_norm.entropy[0] > 0.95
+    assert result.without_norm.entropy[-1] < 0.02
+    assert result.without_norm.gradient[-1] < 0.1 * result.without_norm.gradient.max()
 
 
 @pytest.mark.parametrize("norm", NORMS)
 def test_with_the_norm_growth_changes_nothing_and_no_logit_passes_the_bound(norm):
     for seed in range(3):
         result = run(Config(norm, seed=seed))
-        for curve in (result.normed.logit, result.normed.entropy, result.normed.gradient):
+        for curve in (result.with_norm.logit, result.with_norm.entropy, result.with_norm.gradient):
             assert curve == pytest.approx(curve[-1], rel=1e-4)
-        assert result.normed.logit.max() <= result.bound
-        assert result.without.logit.max() > result.bound
+        assert result.with_norm.logit.max() <= result.bound
+        assert result.without_norm.logit.max() > result.bound

@@ -40,9 +40,9 @@ def by_hand(config, rotated):
 )
 def test_only_whole_pairs_are_rotated_and_the_rest_carries_no_position(config, rotated, left):
     result = split(config)
-    assert (result.rotated, result.unrotated) == (rotated, left)
+    assert (result.rotated_widths, result.unrotated) == (rotated, left)
     assert result.scores == pytest.approx(by_hand(config, rotated), abs=1e-12)
-    assert result.shifted < 1e-12
+    assert result.shift_change < 1e-12
     assert result.scores[config.at] == pytest.approx(math.sqrt(config.d_head))
 
 

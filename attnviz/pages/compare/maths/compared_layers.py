@@ -1,4 +1,4 @@
-"""The layers that are compared, as torch builds them, all from and to (batch, n, d): their parameters and FLOPs."""
+"""The compared layers as torch modules, (batch, n, d) to (batch, n, d), with parameters and FLOPs."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from attnviz.pages.compare.maths.layer_costs import KINDS, RECURRENT, Config
 
 
 class ExplicitAttention(nn.Module):
-    """nn.MultiheadAttention that is asked for its weights, and so builds them: heads x n x n numbers."""
+    """nn.MultiheadAttention that returns its weights, and so builds them: heads x n x n numbers."""
 
     def __init__(self, d: int, heads: int) -> None:
         super().__init__()
@@ -51,14 +51,14 @@ class ProjectedAttention(nn.Module):
 
 
 def windowed_attention(q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
-    """Attention of each token to itself and the `window` - 1 before it; what lies before the first is zeros."""
+    """Attention of each token to itself and the `window` - 1 before it. Zeros stand before the first."""
     window = min(window, q.shape[2])
     k, v = (nn.functional.pad(x, (0, 0, window - 1, 0)).unfold(2, window, 1) for x in (k, v))
     return attend(q.unsqueeze(-2), k.mT, v.mT).output.squeeze(-2)  # every token a head of one query
 
 
 class Recurrence(nn.Module):
-    """nn.RNN, nn.LSTM or nn.GRU: the hidden state after each token."""
+    """nn.RNN, nn.LSTM or nn.GRU: its output is the hidden state after each token."""
 
     def __init__(self, kind: Callable[..., nn.RNNBase], d: int) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class Recurrence(nn.Module):
 
 
 class CausalConvolution(nn.Module):
-    """nn.Conv1d over a token and those before it, `dilation` apart."""
+    """nn.Conv1d over a token and the k - 1 before it, `dilation` apart."""
 
     def __init__(self, d: int, k: int, dilation: int = 1) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class CausalConvolution(nn.Module):
 
 
 def make_layer(kind: str, d: int, *, heads: int = 1, k: int = 3, window: int = 2) -> nn.Module:
-    """One layer by its id, with torch's own random weights."""
+    """The layer with that id, with torch's own random weights."""
     makers: dict[str, Callable[[], nn.Module]] = {
         "attention": lambda: ExplicitAttention(d, heads),
         "explicit": lambda: ExplicitAttention(d, heads),
@@ -105,6 +105,8 @@ DISPLAYED = ("attention", "lstm", "gru", "conv", *UNSHARED)
 
 @dataclass(frozen=True)
 class Result:
+    """Parameters of each layer over n."""
+
     config: Config
     n: np.ndarray
     parameters: Mapping[str, np.ndarray]  #: by id, over n
@@ -112,6 +114,7 @@ class Result:
 
 
 def run(config: Config) -> Result:
+    """Count the parameters of each layer over n."""
     layer_costs.check(config)
     n = layer_costs.grid(replace(config, axis="n"))
     over_n = {
@@ -152,7 +155,10 @@ MOST_STEPS = 32
 
 @dataclass(frozen=True)
 class CountedLayer:
-    """One layer, by formula and counted. Of a recurrence `tokens` are counted: it costs the same for each."""
+    """FLOPs and parameters of one layer, by formula and by torch.
+
+    A recurrence is counted over `tokens` tokens alone: it costs the same for each.
+    """
 
     kind: str
     tokens: int
@@ -165,7 +171,7 @@ class CountedLayer:
 
 
 def count_layers(config: Config) -> tuple[CountedLayer, ...]:
-    """Every layer on torch's meta device, which knows shapes and computes nothing."""
+    """Count every layer on torch's meta device, which knows shapes and computes nothing."""
     layer_costs.check(config)
     return tuple(_count_layer(kind, replace(config, counting="built")) for kind in KINDS)
 
@@ -187,7 +193,7 @@ def _count_layer(kind: str, config: Config) -> CountedLayer:
 
 
 def program(config: Config) -> str:
-    """Prints the operations of each layer: torch's count, or the quoted table's leading terms."""
+    """Program that prints the operations of each layer: torch's count, or the quoted table's terms."""
     if config.counting == "table":
         return f"""\
 n, d, k, r, heads = {config.n}, {config.d}, {config.k}, {config.window}, {config.heads}

@@ -29,6 +29,8 @@ _POINTS = 4  #: points of a curve for each doubling
 
 @dataclass(frozen=True)
 class Config:
+    """Sizes of the layers, the way of counting and the axis of the curves."""
+
     n: int = 4096  #: tokens
     d: int = 512  #: width of a token, in and out
     k: int = 3  #: places that a convolution sees at once
@@ -58,7 +60,7 @@ class Terms:
         return int(self.operations_per_entry(config) * config.n * config.d)
 
     def linear_form(self, config: Config) -> tuple[Fraction, Fraction]:
-        """(a, b): divided by n d, the cost is a + b x along the axis, everything else as in `config`."""
+        """(a, b) of a + b x: the cost divided by n d along the axis, other sizes as in `config`."""
         slope = {"n": self.n, "d": self.d + self.kd * config.k, "k": self.kd * config.d}[config.axis]
         return self.operations_per_entry(config) - slope * getattr(config, config.axis), slope
 
@@ -67,8 +69,7 @@ class Terms:
 class CrossingPoint:
     """Where a layer costs as much as attention. `position` None: nowhere on the positive axis, or everywhere.
 
-    A window that is longer than the text is attention: the two are "equal" up to that length, and attention is dearer
-    beyond it.
+    A window longer than the text is attention: they are "equal" up to that length, and attention is dearer beyond.
     """
 
     kind: str
@@ -78,6 +79,8 @@ class CrossingPoint:
 
 @dataclass(frozen=True)
 class Result:
+    """Cost, steps and path of each layer over the axis, and the crossings with attention."""
+
     config: Config
     x: np.ndarray  #: values of the axis
     cost: Mapping[str, np.ndarray]  #: by kind, over x
@@ -88,6 +91,7 @@ class Result:
 
 
 def run(config: Config) -> Result:
+    """Cost, steps and path of every layer over the axis. Raises Problem for sizes outside the limits."""
     check(config)
     x = grid(config)
     configs = [Config(**vars(config) | {config.axis: int(value)}) for value in x]
@@ -109,7 +113,7 @@ def run(config: Config) -> Result:
 
 
 def terms(kind: str, config: Config) -> Terms:
-    """The cost of a layer, term by term."""
+    """Cost of a layer, term by term."""
     unit, per_head = Fraction(1), Fraction(1, config.heads)
     if config.counting == "table":
         return {
@@ -159,7 +163,7 @@ def layers_to_reach(n: int, k: int) -> int:
 
 
 def find_crossing(kind: str, config: Config) -> CrossingPoint:
-    """Where along the axis `kind` costs as much as attention, exactly."""
+    """Exact point on the axis at which `kind` costs as much as attention."""
     if kind == "window" and config.axis == "n":
         return CrossingPoint(kind, Fraction(config.window), "equal")
     a, b = terms("attention", config).linear_form(config)
@@ -173,7 +177,7 @@ def find_crossing(kind: str, config: Config) -> CrossingPoint:
 
 
 def grid(config: Config) -> np.ndarray:
-    """Whole numbers, a few for each doubling, and the config's own value."""
+    """Values of the axis: whole numbers, a few for each doubling, and the config's own value."""
     low, high = {"n": (2, 1 << 20), "d": (8, 1 << 13), "k": (2, 128)}[config.axis]
     first, last = math.log2(low), math.log2(high)
     even = {round(2 ** (first + i / _POINTS)) for i in range(round((last - first) * _POINTS) + 1)}
@@ -181,14 +185,14 @@ def grid(config: Config) -> np.ndarray:
 
 
 def check(config: Config) -> None:
-    """Refuse sizes outside the limits, and heads that do not divide the width."""
+    """Raise Problem for sizes outside the limits, or heads that do not divide the width."""
     require_within(config, LIMITS)
     require_multiple("d", config.d, "heads", config.heads)
 
 
 @dataclass(frozen=True)
 class Use:
-    """One layer of a published model: the kind that it is, and its sizes."""
+    """One layer of a published model: its kind and its sizes."""
 
     id: str
     kind: str  #: one of COMPARED
@@ -198,7 +202,7 @@ class Use:
 
     @property
     def costs(self) -> dict[str, tuple[int, int, int]]:
-        """FLOPs, steps that wait and longest path of each of COMPARED at these sizes, by kind."""
+        """FLOPs, waiting steps and longest path of each of COMPARED at these sizes, by kind."""
         sizes = self.sizes
         return {
             kind: (

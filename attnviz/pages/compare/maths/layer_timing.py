@@ -1,7 +1,7 @@
-"""Time and memory of torch's own layers over the number of tokens, on this machine, and how fast they grow.
+"""Time and memory of torch's layers over the number of tokens, and how fast they grow.
 
-Measurements are kept in `data/measured.json`, made by `python -m scripts.prepare layers`, with the machine they were
-made on. The owner of a server can measure anew; `measure` yields what it has so far.
+`data/measured.json` holds measurements and their machine; `python -m scripts.prepare layers` makes it. The owner of a
+server can measure anew.
 """
 
 import json
@@ -29,6 +29,8 @@ FITTED_SPAN = 8  #: the exponent is fitted from the longest sequence down to thi
 
 @dataclass(frozen=True)
 class Config:
+    """The layers, the kind of pass and the longest sequence to measure."""
+
     d: int = 64
     heads: int = 4
     k: int = 3
@@ -40,13 +42,15 @@ class Config:
 
 @dataclass(frozen=True)
 class Result:
+    """The measurements so far, and the machine that they were made on."""
+
     config: Config
     machine: MeasuredOn
     timings: tuple[WayTiming, ...]
     total: int  #: how many there will be
 
     def curve(self, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """n, seconds and bytes of one kind of layer."""
+        """n, seconds and bytes of one kind of layer, each (lengths,)."""
         rows = sorted((t.n, t.seconds, t.nbytes) for t in self.timings if t.way == kind)
         n, seconds, nbytes = (np.array(column) for column in zip(*rows, strict=True)) if rows else (np.array([]),) * 3
         return n, seconds, nbytes
@@ -61,14 +65,14 @@ class Result:
         return fit_exponent(n[late], seconds[late]), fit_exponent(n[late], nbytes[late]), fit_exponent(n[late], flops)
 
     def time_ratio(self, kind: str, baseline: str) -> tuple[np.ndarray, np.ndarray]:
-        """The lengths at which both were measured, and how many times as long as `other` `one` took there."""
+        """Lengths measured for both kinds, and seconds of `kind` over those of `baseline` at each."""
         n, kind_seconds, _ = self.curve(kind)
         m, baseline_seconds, _ = self.curve(baseline)
         shared = np.intersect1d(n, m)
         return shared, kind_seconds[np.isin(n, shared)] / baseline_seconds[np.isin(m, shared)]
 
     def find_crossover(self, kind: str, baseline: str) -> float | None:
-        """The n from which `one` takes longer than `other`, interpolated; None where that does not happen."""
+        """Interpolated n from which `kind` takes longer than `baseline`; None if there is none."""
         n, times = self.time_ratio(kind, baseline)
         gap = np.log(times)
         for i in range(len(n) - 1, 0, -1):
@@ -84,18 +88,18 @@ def fit_exponent(n: np.ndarray, values: np.ndarray) -> float:
 
 
 def flops_of(kind: str, n: int, config: Config) -> int:
-    """FLOPs of a forward pass by formula; both ways of attention do the same."""
+    """FLOPs of a forward pass by formula, the same for both implementations of attention."""
     sizes = layer_costs.Config(n=n, d=config.d, k=config.k, heads=config.heads)
     return layer_costs.terms("attention" if kind in ("explicit", "fused") else kind, sizes).count_operations(sizes)
 
 
 def run(config: Config) -> Result:
-    """Measure everything; see `measure`."""
+    """Measure everything, and return the last result of `measure`."""
     return list(measure(config))[-1]
 
 
 def measure(config: Config) -> Iterator[Result]:
-    """Measure layer by layer, shortest sequences first; yields what is known so far."""
+    """Measure layer by layer, shortest sequences first. Yields the result after each."""
     check(config)
     copies = 4 if config.training else 2
     cases = [
@@ -121,12 +125,12 @@ def _run_forward(layer: nn.Module, x: Tensor) -> Tensor:
 
 
 def _run_training_pass(layer: nn.Module, x: Tensor) -> tuple[Tensor, ...]:
-    """A pass, and the backward pass of a sum."""
+    """Run a forward pass, and the backward pass of a sum."""
     return torch.autograd.grad(layer(x).square().sum(), tuple(layer.parameters()))
 
 
 def check(config: Config) -> None:
-    """Refuse heads that do not divide the width, and lengths too few for an exponent."""
+    """Raise Problem if heads do not divide the width, or if an exponent has too few lengths."""
     require_multiple("d", config.d, "heads", config.heads)
     if config.longest < LENGTHS[2]:
         raise Problem(
@@ -138,7 +142,7 @@ def check(config: Config) -> None:
 
 @cache
 def load_prepared() -> dict[tuple[int, bool], Result]:
-    """The measurements that come with the app, by width and by whether the backward pass is in them."""
+    """Packaged measurements, by (width, whether the backward pass is included)."""
     record = json.loads((files(__package__) / "data" / "measured.json").read_text("utf-8"))
     return {(result.config.d, result.config.training): result for result in map(from_json, record["results"])}
 
@@ -157,7 +161,7 @@ def from_json(record: dict[str, Any]) -> Result:
 
 
 def program(config: Config) -> str:
-    """Prints the time of each layer at the longest sequence, and the exponent."""
+    """Program that prints the time of each layer at the longest sequence, and the exponent."""
     shorter = replace(config, longest=min(config.longest, 4096))  # the weights of longer ones take gigabytes
     return f"""\
 import torch

@@ -21,6 +21,8 @@ LONGEST = 48
 
 @dataclass(frozen=True)
 class Config:
+    """Sizes, the seed of the weights, and the seed of the inputs."""
+
     n: int = 16
     d: int = 16
     heads: int = 2
@@ -31,7 +33,7 @@ class Config:
 
 @dataclass(frozen=True)
 class Mixing:
-    """One layer: its matrix for two inputs, and two measures of what is shared."""
+    """Mixing matrices of one layer for two inputs, and two measures of what it shares."""
 
     first: np.ndarray  #: (n, n), rows are outputs
     second: np.ndarray
@@ -40,7 +42,7 @@ class Mixing:
 
 
 def run(config: Config) -> dict[str, Mixing]:
-    """The mixing of each layer, by kind."""
+    """Mixing of each layer, by kind."""
     require_between("n", config.n, 3, LONGEST)
     require_multiple("d", config.d, "heads", config.heads)
     first_input, second_input = torch.randn(
@@ -88,6 +90,8 @@ KERNEL_LIMITS = {"k": (2, 32), "d": (1, 64)}
 
 @dataclass(frozen=True)
 class KernelConfig:
+    """Size and seed of the convolution to approximate."""
+
     k: int = 5
     d: int = 16
     seed: int = 0
@@ -95,7 +99,7 @@ class KernelConfig:
 
 @dataclass(frozen=True)
 class KernelResult:
-    """Errors are relative: the norm of what is missing over the norm of the convolution's output, for white input."""
+    """Relative errors of heads against a convolution: norm of what is missing over that of the output."""
 
     heads: np.ndarray  #: 1 to k
     best: np.ndarray  #: no weights of any sign can do better with so many heads
@@ -104,7 +108,7 @@ class KernelResult:
 
 
 def run_kernel(config: KernelConfig) -> KernelResult:
-    """How near 1 to k heads come to a convolution of k places."""
+    """Errors of 1 to k heads that approximate a convolution over k positions."""
     require_within(config, KERNEL_LIMITS)
     table = make_kernel(config).flatten(1)  # (k, d d)
     total = table.square().sum()
@@ -122,19 +126,19 @@ def run_kernel(config: KernelConfig) -> KernelResult:
 
 
 def make_kernel(config: KernelConfig) -> Tensor:
-    """The convolution's matrices (k, d, d), standard normal."""
+    """Matrices (k, d, d) of the convolution, standard normal."""
     luck = torch.Generator().manual_seed(config.seed)
     return torch.randn(config.k, config.d, config.d, generator=luck, dtype=torch.float64)
 
 
 def _remaining_error(squares: Tensor, total: Tensor) -> np.ndarray:
-    """Relative norm of what is left after the first 1, 2, ... of the squares are explained."""
+    """Relative norm left after the first 1, 2, ... of `squares` are explained."""
     left = squares.flip(0).cumsum(0).flip(0)[1:]  # summed from the end, so that nothing is left of nothing
     return (nn.functional.pad(left, (0, 1)) / total).sqrt().numpy()
 
 
 def program(sizes: layer_costs.Config, kernel: KernelConfig) -> str:
-    """Prints the parameters of each layer, and what fewer heads than places miss of a convolution."""
+    """Program that prints the parameters of each layer, and the error of fewer heads than positions."""
     return f"""\
 import torch
 from torch import nn

@@ -1,7 +1,7 @@
-"""Copy from far: the label stands first, noise follows, and the last token asks for it. Who learns to reach that far?
+"""Copy task: the label stands first, noise follows, and the last token asks for it.
 
-All kinds of layer start from the same seed and see the same sequences, side by side. What they reach is measured
-before the first step, as they learn, and at the end: see `reach`.
+All kinds of layer start from the same seed and see the same sequences. Gradients by position are measured before the
+first step, during training, and at the end.
 """
 
 import json
@@ -32,6 +32,8 @@ RATES = (1e-4, 0.1)
 
 @dataclass(frozen=True)
 class Config:
+    """Sizes of the task and the layers, and how they are trained."""
+
     n: int = 32  #: tokens: the label, n - 2 of noise, and the question
     d: int = 32
     heads: int = 4
@@ -45,7 +47,7 @@ class Config:
 
 @dataclass(frozen=True)
 class LayerReach:
-    """One kind of layer: what was measured at each step so far, and the gradient norm by position, then and now."""
+    """One kind of layer: loss and accuracy by step, and gradient norms by position."""
 
     loss: np.ndarray  #: (steps so far,), nats, before the step
     accuracy: np.ndarray  #: (steps so far,), share of labels right
@@ -65,6 +67,8 @@ class LayerReach:
 
 @dataclass(frozen=True)
 class Result:
+    """The layers after `done` steps."""
+
     config: Config
     done: int  #: steps so far
     reach: Mapping[str, LayerReach]  #: by kind
@@ -80,7 +84,7 @@ def run(config: Config) -> Result:
 
 
 def train(config: Config) -> Iterator[Result]:
-    """Train all kinds side by side; yields what is known so far, first of all before any step."""
+    """Train all kinds side by side. Yields before the first step, then every EVERY steps."""
     check(config)
     runs = {kind: _Run(kind, config) for kind in KINDS}
     data = torch.Generator().manual_seed(10_000 + config.seed)
@@ -94,14 +98,17 @@ def train(config: Config) -> Iterator[Result]:
 
 
 def draw_sequences(n: int, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Tokens (count, n): a label, noise from the same labels, and the question LABELS; and the labels (count,)."""
+    """Draw tokens (count, n) and labels (count,).
+
+    A sequence is a label, noise from the same labels, and the question LABELS.
+    """
     tokens = torch.randint(0, LABELS, (count, n), generator=generator)
     tokens[:, -1] = LABELS
     return tokens, tokens[:, 0].clone()
 
 
 class _Run:
-    """One kind of layer as it learns."""
+    """One kind of layer in training."""
 
     def __init__(self, kind: str, config: Config) -> None:
         self.config = config
@@ -131,7 +138,7 @@ class _Run:
 
 
 def make_model(kind: str, config: Config) -> "RecallModel":
-    """The untrained model of one kind. Embeddings and places are the same for all kinds of one seed."""
+    """The untrained model of one kind. Embeddings are the same for all kinds of one seed."""
     with seeded_generator(config.seed):
         model = RecallModel(kind, config)
     if kind == "lstm":
@@ -142,19 +149,19 @@ def make_model(kind: str, config: Config) -> "RecallModel":
 
 
 def check(config: Config) -> None:
-    """Refuse sizes outside the limits, each in a sentence."""
+    """Raise Problem for sizes outside the limits."""
     require_within(config, {**LIMITS, "rate": RATES})
     require_multiple("d", config.d, "heads", config.heads)
 
 
 @cache
 def load_stored_result() -> Result:
-    """The complete result of the usual configuration, which comes with the app so that the page opens at once."""
+    """The packaged result of the default configuration. With it the page opens at once."""
     return from_json(json.loads((files(__package__) / "data" / "reach.json").read_text("utf-8")))
 
 
 def from_json(record: Mapping[str, Any]) -> Result:
-    """A result of what `to_json` made."""
+    """The result that `to_json` wrote."""
     reached = {
         kind: LayerReach(**{name: np.array(v) for name, v in arrays.items()})
         for kind, arrays in record["reached"].items()
@@ -163,7 +170,7 @@ def from_json(record: Mapping[str, Any]) -> Result:
 
 
 def to_json(result: Result, digits: int = 17) -> dict[str, Any]:
-    """A result as plain data; 17 digits are all that a number has."""
+    """A result as plain data; 17 digits give every float64 exactly."""
     reached = {
         kind: {name: [float(f"{v:.{digits}g}") for v in values] for name, values in vars(reach).items()}
         for kind, reach in result.reach.items()
@@ -172,7 +179,7 @@ def to_json(result: Result, digits: int = 17) -> dict[str, Any]:
 
 
 def program(config: Config) -> str:
-    """Prints the gradient at the first token before and after training, and the share of labels right."""
+    """Program that prints gradients at the first token before and after training, and the accuracy."""
     return f"""\
 from attnviz.pages.compare.maths import reach_training
 
@@ -212,7 +219,7 @@ class RecallModel(nn.Module):
         self.out = nn.Linear(d, LABELS)
 
     def embed(self, tokens: Tensor) -> Tensor:
-        """(B, n) -> (B, n, d)"""
+        """Embed tokens (B, n) with their positions: (B, n, d)."""
         return self.tokens(tokens) + self.places
 
     def last(self, x: Tensor) -> Tensor:
@@ -226,7 +233,7 @@ class RecallModel(nn.Module):
 
 
 def gradient_by_position(last: Callable[[Tensor], Tensor], x: Tensor) -> np.ndarray:
-    """Norm of d last(x) / d x[j] for every position j of one sequence x (n, d): (n,), the last position last."""
+    """Norms (n,) of d last(x) / d x[j] for every position j of one sequence x (n, d)."""
     width = last(x.unsqueeze(0)).shape[-1]
     copies = x.detach().expand(width, *x.shape).clone().requires_grad_()
     (gradient,) = torch.autograd.grad(last(copies).diagonal().sum(), copies)  # copy i: gradient of output number i

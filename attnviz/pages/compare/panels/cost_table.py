@@ -1,4 +1,4 @@
-"""Section 1: the table that everyone quotes, as curves over length, width or kernel that cross."""
+"""Section 1: costs of the layers as curves over length, width or kernel, and where they cross."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -93,7 +93,7 @@ def draw_size_boxes(names: Sequence[str] = ("n", "d", "k", "window", "heads")) -
 
 
 def _draw_costs(result: layer_costs.Result, axis: str) -> None:
-    """Operations for each token: a layer whose cost grows with the length rises, every other one lies level."""
+    """Draw operations per token over the axis."""
     config = result.config
     show.figure(
         show.chart_of(_draw_cost_chart, config, axis),
@@ -127,12 +127,12 @@ def _draw_cost_chart(config: layer_costs.Config, axis: str) -> Figure:
 
 
 def _tokens_along_x(result: layer_costs.Result) -> np.ndarray:
-    """The length at each point of the curves."""
+    """Number of tokens at each point of the curves."""
     return result.x if result.config.axis == "n" else np.full_like(result.x, result.config.n)
 
 
 def _draw_steps_and_path(result: layer_costs.Result, axis: str) -> None:
-    """What waits for what, and how far a signal travels, side by side."""
+    """Draw waiting steps and the longest path, side by side."""
     names, config = figures.kind_names(), result.config
     left, right = st.columns(2, gap="medium")
     recurrent_kinds = {"attention": names["attention"], "rnn": _("any recurrence")}
@@ -182,7 +182,7 @@ def _draw_steps_and_path(result: layer_costs.Result, axis: str) -> None:
 
 
 def _find_crossing_points(result: layer_costs.Result) -> list[tuple[float, float, str]]:
-    """Where attention's curve meets another, inside the picture."""
+    """(x, y, hover text) where attention's curve meets another, inside the chart."""
     points, names = [], figures.kind_names()
     for crossing in result.crossings:
         if crossing.position is not None and result.x[0] <= crossing.position <= result.x[-1]:
@@ -229,7 +229,7 @@ def _format_operations(count: float) -> str:
 
 
 def _draw_table(result: layer_costs.Result) -> None:
-    """The quoted table with this page's numbers, what torch counts, and each crossing in words."""
+    """Draw the quoted table with this page's numbers, torch's counts and the crossings."""
     names, config = figures.kind_names(), result.config
     comparisons = {crossing.kind: _compare_with_attention(crossing, config.axis) for crossing in result.crossings}
     by_torch = {row.kind: row for row in count_layers(config)} if config.counting == "built" else {}
@@ -268,7 +268,7 @@ def _format_agreement(agrees: bool, tokens: int) -> str:
 
 
 def _compare_with_attention(crossing: layer_costs.CrossingPoint, axis: str) -> str:
-    """A sentence on where attention is the cheaper one."""
+    """Sentence that says where attention costs less."""
     everywhere = {
         "cheaper": _("attention costs less at every {axis}"),
         "dearer": _("attention costs more at every {axis}"),

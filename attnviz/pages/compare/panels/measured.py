@@ -1,4 +1,4 @@
-"""Section 2: time and memory of torch's own layers over the length, prepared or measured on this server."""
+"""Section 2: time and memory of torch's layers over the length, prepared or measured on this server."""
 
 import threading
 from contextlib import closing
@@ -24,7 +24,7 @@ PARTIAL = "c_measured_so_far"  #: the session's measurements that were stopped
 
 @cache
 def finished_measurements() -> BoundedCache[layer_timing.Result]:
-    """Measurements of this machine that were not stopped."""
+    """Complete measurements of this machine, for all visitors."""
     return BoundedCache(16, lambda _: 1)
 
 
@@ -48,7 +48,7 @@ def panel() -> None:
 
 
 def _choose_result() -> tuple[layer_timing.Result | None, layer_timing.Config]:
-    """Draw the choices; what is to be shown, and the configuration that a snippet measures."""
+    """Draw the choices. Returns the result or None, and the configuration of the program."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         one_pass = widgets.select_one(
             choices.PASS, _("One pass"), {"forward": _("forward"), "training": _("forward and backward")}
@@ -64,7 +64,7 @@ def _choose_result() -> tuple[layer_timing.Result | None, layer_timing.Config]:
 
 
 def _choose_measurement(d: int, training: bool) -> tuple[layer_timing.Result | None, layer_timing.Config]:
-    """Measurements of this server: kept ones, the button that makes them, or why there is none."""
+    """A measurement of this server, or None; draws the button that measures, or says why there is none."""
     if current_settings().hosted:
         st.info(
             _(
@@ -97,7 +97,10 @@ def _choose_measurement(d: int, training: bool) -> tuple[layer_timing.Result | N
 
 
 def _measure_live(config: layer_timing.Config) -> layer_timing.Result | None:
-    """Measure with a bar and a stop. Pressing Stop reruns the page, which finds what was measured so far."""
+    """Measure with a progress bar and a stop. None if another visitor is measuring.
+
+    Pressing Stop reruns the page, which finds the partial result in the session.
+    """
     if not ONE_AT_A_TIME.acquire(blocking=False):
         st.warning(_("Another visitor is measuring this server. Two measurements would disturb each other."))
         return None
@@ -208,7 +211,7 @@ def _time_caption(result: layer_timing.Result) -> str:
 
 
 def _fused_caption(result: layer_timing.Result) -> str:
-    """Where fused attention is faster than the LSTM, of the lengths that were measured."""
+    """Lengths at which fused attention is faster than the LSTM."""
     n, times = result.time_ratio("fused", "lstm")
     crossed = result.find_crossover("fused", "lstm")
     if (times <= 1).all():

@@ -1,4 +1,4 @@
-"""Section 3: how far back the last output depends on the input, before training and after it, drawn as it learns."""
+"""Section 3: how far back the last output depends on the input, before, during and after training."""
 
 from functools import cache
 from functools import partial as partial_of
@@ -21,13 +21,13 @@ BOX = 118  #: pixels of a number box
 
 @shared
 def untrained_reach(config: reach_training.Config) -> reach_training.Result:
-    """What each layer reaches before the first step."""
+    """Gradients of each layer before the first step."""
     return next(reach_training.train(config))
 
 
 @cache
 def trained_reach() -> BoundedCache[reach_training.Result]:
-    """Training runs that were not stopped, the prepared one among them; for all visitors."""
+    """Complete training runs, the packaged one among them, for all visitors."""
     finished: BoundedCache[reach_training.Result] = BoundedCache(32, lambda _: 1)
     finished.get(reach_training.Config(), reach_training.load_stored_result)
     return finished
@@ -77,7 +77,7 @@ def _choose_config() -> reach_training.Config:
 
 
 def _draw_run(config: reach_training.Config) -> None:
-    """Draw what has been trained of this configuration: all, part, or the gradients before the first step."""
+    """Draw the training of this configuration: complete, partial, or before the first step."""
     result = trained_reach().find(config)
     partial = training.partial_result("c", config)
     button_slot, picture_slot = st.empty(), st.empty()
@@ -105,7 +105,7 @@ def _draw_run(config: reach_training.Config) -> None:
 
 
 def _draw_live_charts(result: reach_training.Result) -> None:
-    """The two pictures that move while training runs, without export; their sentences are for those who hear them."""
+    """Draw the two charts that change during training, without export."""
     key = f"c-live-{result.done}"
     learned = _learning_caption(result) if result.done else None
     page_parts.draw_columns(
@@ -140,7 +140,7 @@ def _draw_result(result: reach_training.Result) -> None:
 
 
 def _draw_gradients(result: reach_training.Result, start: bool) -> None:
-    """How far each layer's last output reaches back, at the start of training or now."""
+    """Draw gradient norms by distance, at the start of training or now."""
     when, norms = "before" if start else "after", _gradient_norms(result, start)
     show.figure(
         _draw_distance_chart(result, start),
@@ -170,7 +170,7 @@ def _draw_accuracy_chart(result: reach_training.Result) -> figures.Figure:
 
 
 def _verdict(result: reach_training.Result) -> str:
-    """Who learned the task, in one sentence; before training, who could."""
+    """Sentence that says which layers learned the task; before training, which ones could."""
     names = figures.kind_names()
     if result.done < reach_training.LAST:
         blind = [names[k] for k, layer_reach in result.reach.items() if layer_reach.at_start[0] == 0]

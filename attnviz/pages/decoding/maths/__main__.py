@@ -10,7 +10,7 @@ from attnviz.pages.decoding.maths.decoders import CORE, CoreDecoder, Decoder, Mo
 
 
 def main(model: str | None) -> None:
-    """Measure one decoder, or all that are on this machine; a server uses one thread a visitor, and so does this."""
+    """Measure one decoder, or every decoder on this machine. One thread, as a server uses for a visitor."""
     torch.set_num_threads(1)
     here = [s.entry.id for s in availabilities() if s.on_this_machine and s.entry.kind == "decoder"]
     for name in [model] if model else [*here, CORE]:

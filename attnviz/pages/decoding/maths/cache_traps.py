@@ -1,4 +1,4 @@
-"""Mistakes with a cache: wrong and right code, and what both give in the visitor's own sentence."""
+"""Mistakes with a cache: wrong and right code, and the result of both on the visitor's sentence."""
 
 import torch
 import torch.nn.functional as F
@@ -29,7 +29,7 @@ def right_unshifted_positions(new: Tensor, cached: Tensor) -> Tensor:
 
 
 def rotated_weights(q: Tensor, k: Tensor, cached: Tensor, positions: Tensor) -> Tensor:
-    """Weights (new, T) of the new tokens over the cache, which is rotated already, and themselves."""
+    """Weights (new, T) of the new tokens over the rotated cache and themselves."""
     keys = torch.cat([cached, rotate_by_position(k, positions)])
     scores = rotate_by_position(q, positions) @ keys.T / WIDTH**0.5
     hidden = torch.ones(len(q), len(keys), dtype=torch.bool).triu(len(cached) + 1)
@@ -130,7 +130,7 @@ def run_dimension(s: Sentence) -> Outcome:
 
 
 def weights(q: Tensor, k: Tensor, allowed: Tensor) -> Tensor:
-    """With the identity as values, the output is the weights."""
+    """Attention weights (B, Q, K), read off as the output for identity values."""
     values = torch.eye(k.shape[-2]).expand(len(k), -1, -1)
     return F.scaled_dot_product_attention(q.expand(len(k), -1, -1), k, values, attn_mask=allowed)
 
@@ -166,7 +166,7 @@ CACHE_TRAPS: dict[str, Trap] = {
 
 
 def program(trap: Trap, words: tuple[str, ...], seed: int) -> str | None:
-    """Both pieces of code on the page's own vectors; prints the largest difference of a weight.
+    """Program with the wrong and the right code, which prints the largest difference of a weight.
 
     None where the sentence is too short for the mistake.
     """

@@ -1,6 +1,7 @@
-"""What writes: a trained decoder, or a small one of the core with random weights, both by the same few methods.
+"""Decoders of the page: a trained model, or a small one of the core with random weights.
 
-`context` is how many tokens a decoder can take in all; `weights_are` is "trained", "random" or "unknown".
+Both have the same methods. `context`: the most tokens that a decoder takes. `weights_are`: "trained", "random" or
+"unknown".
 """
 
 import copy
@@ -30,7 +31,7 @@ TEXT_BYTES = frozenset((*b"\t\n\r", *range(32, 127)))  #: shown as characters; o
 
 @dataclass(frozen=True)
 class ReadPrompt:
-    """A text as token ids, each with its label, and what a visitor should know about the reading."""
+    """A text as token ids, with a label for each, and notices for the visitor."""
 
     ids: tuple[int, ...]
     labels: tuple[str, ...]
@@ -67,7 +68,7 @@ class ModelDecoder:
         return pass_with_cache(model, input_ids, cache, keep=keep, answer_layer=answer_layer, logits=logits)
 
     def count_matrix_entries(self) -> tuple[int, int]:
-        """Entries of the matrices that each token is multiplied by, without the head's; and of the head's."""
+        """Matrix entries that each token is multiplied by: of the body, and of the output head."""
         model: Any = self.loaded.model
         head = [module.weight for module in (model.get_output_embeddings(),) if module is not None]
         tables = [p for m in model.modules() if isinstance(m, nn.Embedding) for p in m.parameters()]
@@ -78,7 +79,7 @@ class ModelDecoder:
 
 
 class CoreDecoder:
-    """The core's own small decoder: random weights by a seed, over the bytes of the text."""
+    """A small decoder of the core over the bytes of the text, with random weights from a seed."""
 
     weights_are = "random"
     context = CORE_CONTEXT
@@ -105,6 +106,7 @@ class CoreDecoder:
         answer_layer: AnswerLayer | None = None,
         logits: Logits = "last",
     ) -> CachedPass:
+        """Process the new tokens after those in `cache`, as `ModelDecoder.process` does."""
         caches = (cache or self.model.caches()) if keep else None
         layers: list[RecordedLayer] = []
 
@@ -120,6 +122,7 @@ class CoreDecoder:
         return CachedPass(tuple(layers), all_logits if logits == "all" else all_logits[-1], caches)
 
     def count_matrix_entries(self) -> tuple[int, int]:
+        """Matrix entries that each token is multiplied by: of the body, and of the output head."""
         matrices = [p.numel() for p in self.model.blocks.parameters() if p.dim() == 2]
         return sum(matrices), self.model.embedding.weight.numel()
 
@@ -142,7 +145,7 @@ LEAST = 8
 
 @dataclass(frozen=True, eq=False)
 class CachedReading:
-    """A text after its first part: the cache, what each layer recorded, and the logits of the rest as it is."""
+    """A text split into a prompt and a rest: the cache and recordings of the prompt, the logits of the rest."""
 
     decoder: Decoder
     ids: tuple[int, ...]
@@ -158,7 +161,10 @@ class CachedReading:
         return len(self.ids)
 
     def process_rest(self, answer_layer: AnswerLayer | None = None) -> tuple[Tensor, tuple[RecordedLayer, ...]]:
-        """Logits (rest, V) of the tokens after the prompt, the attention of each layer answered by `answer_layer`."""
+        """Logits (rest, V) of the tokens after the prompt, and the recorded layers.
+
+        `answer_layer` replaces the attention of each layer; None leaves it as it is.
+        """
         fresh = copy.deepcopy(self.cache)
         cached_pass = self.decoder.process(self.ids[self.prompt :], fresh, answer_layer=answer_layer, logits="all")
         return cached_pass.logits, cached_pass.layers
@@ -166,7 +172,7 @@ class CachedReading:
 
 @dataclass(frozen=True, eq=False)
 class PredictionShift:
-    """How far next-token distributions moved from those of the full cache; arrays are (rest,)."""
+    """Change of the next-token distributions against those of the full cache. Arrays are (rest,)."""
 
     kl: np.ndarray  #: KL(full || changed), nats
     largest: np.ndarray  #: largest difference of a logit
@@ -175,7 +181,7 @@ class PredictionShift:
 
 
 def read(decoder: Decoder, text: str, share: float = 0.5) -> CachedReading:
-    """Process the first `share` of the text; the text is cut where it is longer than this lesson reads."""
+    """Process the first `share` of the text as the prompt, then the rest. A text over LONGEST tokens is cut."""
     full_text = decoder.read(text)
     room = min(LONGEST, decoder.context)
     ids, labels, notices = full_text.ids[:room], full_text.labels[:room], full_text.notices

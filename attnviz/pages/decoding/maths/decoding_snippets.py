@@ -1,4 +1,4 @@
-"""The page's numbers again, as short programs."""
+"""Programs to copy that print the page's numbers again."""
 
 from attnviz.core.cache import EvictionKind
 from attnviz.core.costs import Machine
@@ -9,7 +9,7 @@ from attnviz.pages.decoding.maths.prefill_and_decode import PassPoint
 
 
 def steps_program(model: str, config: token_by_token.Config, result: token_by_token.Result) -> str:
-    """Generate with a cache, and check each step's logits against a pass without one."""
+    """Program that generates with a cache and checks each step's logits against a pass without one."""
     beginning = _core_prompt(config) if model == CORE else _model_prompt(model, config)
     written = [step.token for step in result.steps if step.token is not None]
     return f"""{beginning}
@@ -28,7 +28,7 @@ print(f"largest difference of a logit: {{worst:.1e}}")
 
 
 def growing_program(result: growing_bytes.Result, at: int) -> str:
-    """Llama-3.1-8B's cache at one place of the film, as tensors of its shape without memory."""
+    """Program that prints the bytes of Llama-3.1-8B's cache at `result.tokens[at]` tokens."""
     tokens, bits = result.tokens[at], PLAIN_BITS[result.config.dtype]
     heads = {scheme.name: scheme.kv_heads for scheme in result.models[-1].schemes if scheme.kv_heads}
     return f"""\
@@ -52,7 +52,7 @@ def policy_program(
     budget: int,
     selected: tuple[int, int] = (0, 0),
 ) -> str:
-    """Read the text under one policy, and compare with everything kept; `selected`: its layer and K/V head."""
+    """Program that reads the text under one policy. `selected`: layer and K/V head to print."""
     layer, group = selected
     return f"""\
 {_decoder(model)}
@@ -71,7 +71,7 @@ print("positions that the last token sees:", positions[-1].nonzero()[0].tolist()
 
 
 def quantised_program(model: str, text: str, result: quantised_cache.Result) -> str:
-    """Read the text with the cache in int8 and in int4, keys by token and by channel."""
+    """Program that reads the text with the cache rounded to each format of `result`."""
     formats = ", ".join(f"({cache.bits}, {cache.axis!r})" for cache in result.formats)
     return f"""\
 {_decoder(model)}
@@ -88,7 +88,7 @@ for bits, axis in ({formats},):
 
 
 def roofline_program(machine: Machine, points: tuple[PassPoint, ...]) -> str:
-    """The shortest possible time of each pass on one machine."""
+    """Program that prints the shortest possible time of each pass on `machine`."""
     rows = "".join(f"    ({p.kind!r}, {p.tokens}, {p.flops}, {p.nbytes}),\n" for p in points)
     return f"""\
 peak, bandwidth = {machine.peak}, {machine.bandwidth}  # FLOP/s, bytes/s

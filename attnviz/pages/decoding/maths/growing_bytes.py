@@ -1,4 +1,4 @@
-"""The cache of one shape as MHA, GQA, MQA and MLA, growing token by token; Llama-3.1-8B beside it."""
+"""Bytes of a growing cache under MHA, GQA, MQA and MLA, for one model and Llama-3.1-8B."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -17,13 +17,15 @@ LATENT_HEADS, ROTARY_HEADS = 4, 0.5
 
 @dataclass(frozen=True)
 class Config:
+    """How far the cache grows, and the type of its numbers."""
+
     tokens: int = 8192  #: at the end of the film
     dtype: str = "bfloat16"
 
 
 @dataclass(frozen=True, eq=False)
 class GrowingScheme:
-    """One way of sharing: bytes (points,) of all layers' cache at each number of tokens."""
+    """Bytes (points,) of all layers' cache under one attention variant, at each number of tokens."""
 
     name: SchemeName
     kv_heads: int  #: 0 for MLA, which caches latents
@@ -34,7 +36,7 @@ class GrowingScheme:
 
 @dataclass(frozen=True, eq=False)
 class GrowingModel:
-    """One model, and its cache under each scheme that its heads allow."""
+    """One model, with its cache under each variant that its heads allow."""
 
     name: str
     schemes: tuple[GrowingScheme, ...]
@@ -44,13 +46,15 @@ class GrowingModel:
 
 @dataclass(frozen=True, eq=False)
 class Result:
+    """The growing caches of two models over the same numbers of tokens."""
+
     config: Config
     tokens: tuple[int, ...]  #: (points,), from 0 to the chosen number
     models: tuple[GrowingModel, ...]
 
 
 def run(small: Architecture, config: Config) -> Result:
-    """Both models' caches at POINTS + 1 evenly spaced numbers of tokens; exact bytes."""
+    """Grow both models' caches over POINTS + 1 evenly spaced numbers of tokens. Bytes are exact."""
     grid = tuple(int(n) for n in np.unique(np.linspace(0, config.tokens, POINTS + 1).round()))
     both = ((small, small.name), (Architecture.preset(BESIDE), BESIDE_NAME))
     return Result(config, grid, tuple(_build_model(arch, name, grid, config.dtype) for arch, name in both))

@@ -1,4 +1,4 @@
-"""Cache policies on real attention: which positions are kept, how the next-token distribution moves, what is saved."""
+"""Eviction policies on real attention: visible positions, change of the predictions, bytes saved."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,13 +22,15 @@ BUDGETS = (16, 64, 4, 32, 8, 128)  #: in the order in which they are computed
 
 @dataclass(frozen=True)
 class Config:
+    """The text to read, and the seed of the random policy."""
+
     text: str
     seed: int = 0  #: of the random policy
 
 
 @dataclass(frozen=True, eq=False)
 class PolicyResult:
-    """One policy at one budget. `positions` (L, G or 1, rest, total): what each decoded token sees, by K/V head."""
+    """One policy at one budget. `positions` (L, G or 1, rest, total): what each decoded token sees."""
 
     policy: Eviction
     shift: PredictionShift
@@ -38,7 +40,7 @@ class PolicyResult:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The policies computed so far: first everything kept, then each budget with every policy that evicts."""
+    """The policies computed so far: the full cache first, then each budget with every policy that evicts."""
 
     config: Config
     labels: tuple[str, ...]
@@ -63,11 +65,11 @@ class Result:
         return len(self.policies) == self.total_policies
 
     def find_all(self, kind: EvictionKind) -> tuple[PolicyResult, ...]:
-        """One policy at all budgets so far."""
+        """Results of one policy at all budgets so far."""
         return tuple(policy_result for policy_result in self.policies if policy_result.policy.kind == kind)
 
     def find(self, kind: EvictionKind, budget: int) -> PolicyResult | None:
-        """One policy at one budget; everything kept is the same at any. None while it is still to come."""
+        """Result of one policy at one budget; None while it is not computed. The full cache matches any budget."""
         return next(
             (
                 policy_result
@@ -79,7 +81,7 @@ class Result:
 
 
 def run(decoder: Decoder, config: Config) -> Iterator[Result]:
-    """Yield after each policy and budget."""
+    """Yield the result after each policy and budget."""
     reading = read(decoder, config.text)
     budgets = tuple(n for n in BUDGETS if n < reading.total)  # with all of the text kept, nothing moves
     # bytes that one position takes in all layers
@@ -111,7 +113,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
 
 
 def decode(reading: CachedReading, policy: Eviction) -> tuple[Tensor, np.ndarray]:
-    """The rest of the text under a policy: logits (rest, V), and what was kept (L, G or 1, rest, total)."""
+    """Read the rest of the text under a policy: logits (rest, V), visible positions (L, G or 1, rest, total)."""
     positions: list[np.ndarray] = []
     fixed = None if policy.looks else visible_positions(policy, reading.prompt, reading.total)[None]
 
@@ -126,7 +128,10 @@ def decode(reading: CachedReading, policy: Eviction) -> tuple[Tensor, np.ndarray
 
 
 def _track_heavy_hitters(reading: CachedReading, layer: RecordedLayer, budget: int) -> Tensor:
-    """(G, rest, total): what each decoded token sees, one after another, since each draws attention for the next."""
+    """Positions (G, rest, total) that each decoded token sees under heavy hitters.
+
+    One row after another: the attention of each row decides what the next one evicts.
+    """
     groups, total = layer.n_kv_heads, reading.total
     weights = reading.layers[layer.index].weights()[0].sum(1)  # (H, prompt): drawn by each position of the prompt
     hitters = HeavyHitters(budget, weights.unflatten(0, (groups, -1)).sum(1).cpu(), total)
@@ -151,7 +156,7 @@ FILE = "prepared_policies.npz"
 
 
 def find_prepared(model: str, config: Config) -> Result | None:
-    """The prepared result, where there is one for this model and these settings."""
+    """The prepared result for this model and these settings, or None."""
     header, arrays = _read_prepared()
     expected = {
         "format": FORMAT,
@@ -176,7 +181,7 @@ def find_prepared(model: str, config: Config) -> Result | None:
 
 
 def pack_result(model: str, result: Result) -> bytes:
-    """The file's contents for a complete result."""
+    """File contents of a complete result."""
     arrays: dict[str, np.ndarray] = {}
     for n, policy_result in enumerate(result.policies):
         arrays |= {

@@ -1,4 +1,4 @@
-"""Prefill against decode: the FLOPs and bytes of each kind of pass, and the time that a machine takes for it."""
+"""Prefill against decode: FLOPs and bytes of each pass, and the time that a machine takes for it."""
 
 import copy
 import json
@@ -31,7 +31,7 @@ STREAM = 1 << 24  #: float32 numbers read to measure the bandwidth: 64 MiB, more
 
 @dataclass(frozen=True)
 class PassPoint:
-    """One kind of pass: `tokens` new ones at the end of `context`."""
+    """One pass over `tokens` new tokens at the end of `context`."""
 
     kind: PassKind
     tokens: int
@@ -46,13 +46,13 @@ class PassPoint:
         return self.flops / self.nbytes
 
     def best_case(self, machine: Machine) -> DecodingStep:
-        """The shortest possible time: the slower of computing and reading."""
+        """Shortest possible times on `machine`: of computing and of reading."""
         return DecodingStep(self.flops / machine.peak, self.nbytes / machine.bandwidth)
 
 
 @dataclass(frozen=True)
 class MachineTimings:
-    """A machine's own numbers and the passes timed on it so far."""
+    """Peak and bandwidth of a machine, and the passes timed on it so far."""
 
     machine: Machine
     points: tuple[PassPoint, ...]
@@ -64,7 +64,7 @@ class MachineTimings:
 
 
 def ideal_passes(decoder: Decoder, number_bytes: int) -> tuple[PassPoint, ...]:
-    """All passes without running them, for a machine that keeps weights and cache at `number_bytes` a number."""
+    """Every pass by formula, for weights and cache at `number_bytes` bytes a number."""
     body, head = decoder.count_matrix_entries()
     heads = [(layer.shape[1], _width(layer), layer.n_kv_heads) for layer in decoder.process(_make_ids(1)).layers]
 
@@ -80,7 +80,7 @@ def ideal_passes(decoder: Decoder, number_bytes: int) -> tuple[PassPoint, ...]:
 
 
 def measure(decoder: Decoder) -> Iterator[MachineTimings]:
-    """Time the machine, then every pass; float32, one after another, the best of several rounds."""
+    """Time the machine, then every pass: float32, the best of several rounds. Yields after each pass."""
     points: list[PassPoint] = []
     machine = _measure_machine()
     passes = [
@@ -116,7 +116,7 @@ def _time_pass(decoder: Decoder, tokens: int, context: int, cache: object, weigh
 
 
 def _measure_machine() -> Machine:
-    """The most FLOPs and bytes a second that torch reaches here, in float32 and with the threads it has."""
+    """Peak FLOP/s and bandwidth of torch on this machine, in float32 with its current threads."""
     a = torch.randn(WIDTH, WIDTH, generator=torch.Generator().manual_seed(0))
     peak = 2 * WIDTH**3 / _time_fastest(lambda: a @ a)
     matrix = torch.ones(1 << 12, STREAM >> 12)
@@ -130,13 +130,13 @@ def _time_fastest(run: Callable[[], object]) -> float:
 
 
 def _make_ids(count: int) -> tuple[int, ...]:
-    """Tokens to process: which ones changes no time."""
+    """`count` token ids. Their values do not change the time."""
     return tuple(32 + n % 90 for n in range(count))
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one pass took."""
+    """Tokens, FLOPs and seconds of one pass."""
 
     tokens: int  #: processed in this pass
     flops: int
@@ -154,7 +154,7 @@ def pass_flops(decoder: Decoder, layers: tuple[RecordedLayer, ...], new: int) ->
 
 
 def _width(layer: RecordedLayer) -> int:
-    """Numbers of a query and of a value together."""
+    """Width of a query plus width of a value."""
     q, _k, v = layer.qkv
     return q.shape[-1] + v.shape[-1]
 
@@ -163,13 +163,13 @@ FORMAT = 1
 
 
 def measurement_path(model: str) -> Path:
-    """Where the measurement of a model is kept, in the cache folder."""
+    """Path of a model's measurement in the cache folder."""
     safe = "".join(c if c.isalnum() or c in "-." else "-" for c in model)
     return current_settings().cache / "measurements" / f"decoding-{safe}.json"
 
 
 def store_measurement(model: str, measured: MachineTimings) -> None:
-    """Write what was measured, when, on which processor, with how many threads."""
+    """Write the measurement with its day, processor and number of threads."""
     record = {
         "format": FORMAT,
         "measured": asdict(measured),
@@ -181,7 +181,7 @@ def store_measurement(model: str, measured: MachineTimings) -> None:
 
 
 def find_measurement(model: str) -> MachineTimings | None:
-    """The measurement of a model; None where none was made, or where its file is damaged."""
+    """The stored measurement of a model. None if there is none, or if its file is damaged."""
     try:
         record = json.loads(measurement_path(model).read_text("utf-8"))
         if record["format"] != FORMAT:

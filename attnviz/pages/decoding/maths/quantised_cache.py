@@ -1,4 +1,4 @@
-"""A cache in int8, int4 and int2: what the rounding does to the logits, and the bytes that are really stored."""
+"""A cache in int8, int4 and int2: bytes stored, and what the rounding does to the logits."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ CHANNEL_TOKENS = 32  #: neighbouring tokens whose keys share a scale in one chan
 
 @dataclass(frozen=True, eq=False)
 class RoundedCache:
-    """One format: how far the logits moved, the bytes stored for the text, and the error of keys and values by layer.
+    """One format: change of the predictions, bytes stored for the text, errors of keys and values.
 
     Errors (L,) are the root mean square of the difference over that of the numbers themselves.
     """
@@ -39,6 +39,8 @@ class RoundedCache:
 
 @dataclass(frozen=True, eq=False)
 class Result:
+    """The formats computed so far."""
+
     labels: tuple[str, ...]
     formats: tuple[RoundedCache, ...]
     half_bytes: int  #: of the same cache at 16 bits
@@ -52,7 +54,7 @@ class Result:
 
 
 def run(decoder: Decoder, text: str) -> Iterator[Result]:
-    """Yield after each format."""
+    """Yield the result after each format."""
     reading = read(decoder, text)
     kv_pairs = [layer.qkv[1:] for layer in reading.layers]
     numbers = (
@@ -73,10 +75,9 @@ def run(decoder: Decoder, text: str) -> Iterator[Result]:
 
 
 def read_with_rounding(reading: CachedReading, bits: int, axis: GroupAxis) -> RoundedCache:
-    """The rest of the text, each token attending to what the cache would hold as that token is written.
+    """Read the rest of the text from a cache rounded to `bits`.
 
-    Its own key and value are as they are, those before it as they are stored; keys whose group along the channel is
-    not full yet are kept as they are too.
+    Each token's own key and value are exact. By channel, keys are exact until their group of tokens is full.
     """
     stored, errors, groups = list[int](), list[tuple[float, float]](), list[int]()
 
@@ -103,9 +104,9 @@ def read_with_rounding(reading: CachedReading, bits: int, axis: GroupAxis) -> Ro
 
 
 def _attend_rounded(layer: RecordedLayer, rough_k: Tensor, rough_v: Tensor, axis: GroupAxis) -> Tensor:
-    """Attention to what is stored before each query and to what is not stored yet: keys in three blocks, side by side.
+    """Attention over stored and exact keys: three blocks of keys, side by side.
 
-    Keys may still be exact where values are rounded already, so that each block has one kind of both.
+    Keys may still be exact where values are rounded already, so each block has one kind of both.
     """
     if layer.bias is not None:
         raise Problem("layer {index} adds a bias to its scores; its cache is not rounded here", index=layer.index)
@@ -124,13 +125,13 @@ def _attend_rounded(layer: RecordedLayer, rough_k: Tensor, rough_v: Tensor, axis
 
 
 def round_by_token(x: Tensor, bits: int) -> Quantised:
-    """(G, T, D) with scales along each token's vector; all of it shares one scale up to MOST_SHARING numbers."""
+    """Round (G, T, D) with scales along each token's vector; at most MOST_SHARING numbers share one."""
     width = x.shape[-1]
     return quantise(x, bits, next(n for n in range(min(width, MOST_SHARING), 0, -1) if width % n == 0))
 
 
 def channel_spread(k: Tensor) -> float:
-    """How much larger than the median the largest channel of keys (G, T, D) is, the mean over G heads."""
+    """Size of the largest channel of keys (G, T, D) over that of the median one, mean over G heads."""
     size = k.float().pow(2).mean(1).sqrt()  # (G, D)
     return float((size.amax(-1) / size.median(-1).values).mean())
 

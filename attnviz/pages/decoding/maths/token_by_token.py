@@ -1,4 +1,4 @@
-"""A decoder writes one token a step: with a cache, and beside it without one, so that logits and work compare."""
+"""Generation one token a step, with a cache and without one: logits and work of both."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -24,6 +24,8 @@ TokenRows = tuple[np.ndarray, ...]  #: q, k, v and weights of the tokens of one 
 
 @dataclass(frozen=True)
 class Config:
+    """The prompt, the number of steps, and how tokens are sampled."""
+
     text: str
     steps: int = 8
     temperature: float = 0.0
@@ -32,24 +34,24 @@ class Config:
 
 @dataclass(frozen=True, eq=False)
 class LayerTensors:
-    """One layer over the T tokens processed so far; a weight of a key that a query could not see is 0."""
+    """One layer over the T tokens processed so far. The weight of a hidden key is 0."""
 
     q: np.ndarray  #: (H, T, D)
     k: np.ndarray  #: (G, T, D)
     v: np.ndarray  #: (G, T, Dv)
     weights: np.ndarray  #: (H, T, T)
 
-    def kv_head_of(self, head: int) -> int:
+    def find_kv_head(self, head: int) -> int:
         return head * len(self.k) // len(self.q)
 
     def output(self, head: int) -> np.ndarray:
-        """(T, Dv): what one query head gives each token."""
-        return self.weights[head] @ self.v[self.kv_head_of(head)]
+        """Output (T, Dv) of one query head."""
+        return self.weights[head] @ self.v[self.find_kv_head(head)]
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One pass with the cache, and one without it that must end in the same logits."""
+    """One pass with the cache, and the same without it."""
 
     context: int  #: tokens in the cache afterwards
     cached: Work
@@ -68,7 +70,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The run so far. `labels` are those of the prompt and of all tokens chosen; the last one is not processed yet."""
+    """The run so far. `labels`: of the prompt and of every chosen token; the last one is not processed yet."""
 
     config: Config
     prompt: ReadPrompt
@@ -94,7 +96,7 @@ class Result:
 
 
 def run(decoder: Decoder, config: Config) -> Iterator[Result]:
-    """Yield the result after each step; with zero steps the prompt alone is processed."""
+    """Yield the result after each step. With zero steps the prompt alone is processed."""
     prompt = decoder.read(config.text)
     check(decoder, prompt, config.steps)
     choose = make_sampler(config.temperature, seed=config.seed)
@@ -130,7 +132,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
 
 
 def check(decoder: Decoder, prompt: ReadPrompt, steps: int) -> None:
-    """Refuse a prompt and steps that do not fit into the model's context, or into what this lesson takes."""
+    """Raise Problem if prompt and steps exceed the model's context, or LONGEST."""
     room = min(decoder.context, LONGEST)
     if prompt.notices or len(prompt.ids) + steps > room:
         raise Problem(
@@ -150,7 +152,7 @@ def _time_pass(decoder: Decoder, ids: tuple[int, ...], cache: object, *, keep: b
 
 
 def _list_alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[TokenAlternative, ...]:
-    """The likeliest tokens, and the chosen one where it is none of them."""
+    """The likeliest tokens with their probabilities, the chosen token among them."""
     chances = dict(likeliest_tokens(logits, ALTERNATIVES))
     if token is not None and token not in chances:
         chances.popitem()

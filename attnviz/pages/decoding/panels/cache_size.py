@@ -1,4 +1,4 @@
-"""Sections 2 and 3: the bytes of a cache, growing under each way of sharing, and rounded to int8, int4 and int2."""
+"""Sections 2 and 3: cache bytes under each attention variant, and the cache in int8, int4 and int2."""
 
 import streamlit as st
 
@@ -171,7 +171,7 @@ def _draw_divergence(result: quantised_cache.Result) -> None:
 
 
 def _logit_change(cache: quantised_cache.RoundedCache) -> float:
-    """How far the logit goes that moves most in a prediction, averaged over the predictions.
+    """Largest change of a logit in a prediction, averaged over the predictions.
 
     The largest of all predictions hangs on single codes, which fall to either side of a boundary with the last bit of
     a number: on four processors it was between 0.25 and 0.36 in int8, and this mean 0.16 to within 0.01.
@@ -180,7 +180,7 @@ def _logit_change(cache: quantised_cache.RoundedCache) -> float:
 
 
 def _format_one_digit(value: float) -> str:
-    """The one digit that is the same on every processor."""
+    """The number to one digit, which is the same on every processor."""
     return f"{float(f'{Rounded(value):.1g}'):,g}"
 
 

@@ -1,4 +1,4 @@
-"""The controls that the sections share: which decoder writes, a trained one or the core's small one."""
+"""Controls that the sections share: the choice of the decoder, its text, and the walk through steps."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,19 +18,19 @@ from attnviz.pages.decoding.maths import decoders, token_by_token
 
 
 def decoder_names() -> dict[str, str]:
-    """Decoders on this machine, and the small one that is always there."""
+    """Decoders on this machine, and the small one of the core: id -> name."""
     here = [model for model in availabilities() if model.on_this_machine and model.entry.kind == "decoder"]
     trained = {model.entry.id: model.entry.name_from(model.source) for model in here}
     return trained | {decoders.CORE: _("a small one of this app’s core, random weights")}
 
 
 def choose() -> str:
-    """Draw the choice; returns the id of the decoder."""
+    """Draw the choice of the decoder, and return its id."""
     return widgets.select_one(choices.MODEL, _("Decoder"), decoder_names(), style="select")
 
 
 def choose_with_text() -> tuple[str, str]:
-    """Draw the choice and the text that the decoder reads; returns its id and the text."""
+    """Draw the choice of the decoder and its text, and return its id and the text."""
     decoder_column, text_column = st.columns([1.2, 3])
     with decoder_column:
         name = choose()
@@ -40,7 +40,7 @@ def choose_with_text() -> tuple[str, str]:
 
 
 def get_decoder(name: str) -> decoders.Decoder:
-    """The decoder of that id; a model that is not in memory is loaded while the visitor watches."""
+    """The decoder with that id. A model that is not in memory is loaded, with progress on the page."""
     return core_decoder(0) if name == decoders.CORE else decoders.ModelDecoder(model_cache.get_model(name))
 
 
@@ -48,7 +48,7 @@ core_decoder = lru_cache(4)(decoders.CoreDecoder)
 
 
 def decoder_architecture(name: str) -> Architecture:
-    """The shape of the decoder of that id."""
+    """The architecture of the decoder with that id."""
     decoder = get_decoder(name)
     if isinstance(decoder, decoders.ModelDecoder):
         return Architecture.from_config(decoder.loaded.model.config, decoder.name)
@@ -60,7 +60,7 @@ def decoder_architecture(name: str) -> Architecture:
 
 
 def decoder_key(name: str) -> tuple[str, str]:
-    """What a decoder is known by in caches: its id, and the state of its files."""
+    """Cache key of a decoder: its id, and the version of its files."""
     return name, "" if name == decoders.CORE else version(name)
 
 
@@ -91,7 +91,7 @@ def played_steps(result: token_by_token.Result) -> list[step_player.PlayedStep]:
 def head_film(result: token_by_token.Result, layer: int, head: int) -> step_player.HeadFilm:
     """Queries, output and weights of a query head, with the keys and values that it reads."""
     tensors = result.layers[layer]
-    kv = tensors.kv_head_of(head)
+    kv = tensors.find_kv_head(head)
     return step_player.HeadFilm(
         tensors.q[head], tensors.k[kv], tensors.v[kv], tensors.output(head), tensors.weights[head]
     )

@@ -1,4 +1,4 @@
-"""Section 1: a decoder writes, step by step, with its cache growing; beside it the same without a cache."""
+"""Section 1: a decoder generates step by step with a cache, beside the same without one."""
 
 from itertools import accumulate
 from typing import Any
@@ -82,7 +82,10 @@ def panel() -> None:
 
 
 def _choose_config() -> tuple[str, token_by_token.Config, DeltaGenerator]:
-    """What is asked for, and the menu's place: how many layers and heads there are is known once the decoder is."""
+    """Draw the choices. Returns the decoder's id, the configuration and the container of the menu.
+
+    The menu is filled later: layers and heads are known once the decoder is.
+    """
     decoder_column, prompt_column = st.columns([1.2, 3], vertical_alignment="bottom")
     with decoder_column:
         name = decoder_form.choose()
@@ -99,7 +102,7 @@ def _draw_footer(
 ) -> None:
     (layer, head), tensors = layer_and_head, result.layers[layer_and_head[0]]
     head_caption = _("Layer {layer}, head {head} of {heads}, which reads K/V head {shared} of {groups}.").format(
-        layer=layer, head=head, heads=len(tensors.q), shared=tensors.kv_head_of(head), groups=len(tensors.k)
+        layer=layer, head=head, heads=len(tensors.q), shared=tensors.find_kv_head(head), groups=len(tensors.k)
     )
     kinds = {
         "trained": _("{name}: trained weights."),
@@ -149,7 +152,7 @@ def _step_caption(result: token_by_token.Result, at: int) -> str:
 
 
 def _draw_agreement(result: token_by_token.Result) -> None:
-    """The proof: the largest difference of any logit at any step, beside the logit that is largest in size."""
+    """Draw the largest difference of a logit at any step, beside the largest |logit|."""
     worst = max(result.steps, key=lambda step: step.difference)
     cached, uncached = (sum(work.flops for work in works) for works in _works_by_step(result))
     with st.container(horizontal=True):

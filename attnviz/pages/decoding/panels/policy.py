@@ -1,4 +1,4 @@
-"""Section 4: a cache that keeps only some positions; what that does to a real model's predictions."""
+"""Section 4: a cache with evicted positions, and its effect on a model's predictions."""
 
 from typing import cast
 
@@ -50,7 +50,7 @@ def panel() -> None:
 
 
 def _compute(name: str, config: kept_positions.Config) -> live_run.LiveRun[kept_positions.Result]:
-    """The prepared result of the example, or what has been computed so far of any other."""
+    """The prepared result of the example, or what is computed so far for any other text."""
     prepared = kept_positions.find_prepared(name, config)
     if prepared is not None:
         st.caption(_("Computed beforehand with these weights; any other text is computed now."))
@@ -128,7 +128,7 @@ def _draw_curve(result: kept_positions.Result, budget: int) -> None:
 
 
 def _draw_map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tuple[int, int]:
-    """Draw what is kept; the layer and the K/V head that are on show."""
+    """Draw the visible positions, and return the selected layer and K/V head."""
     policy_result = result.find(policy, budget)
     layer = group = 0
     if policy_result is None:

@@ -1,4 +1,4 @@
-"""Section 5: why prefill is bound by computing and decode by reading, with the roofline of this machine or another."""
+"""Section 5: prefill is bound by computing, decode by reading: the roofline of a machine."""
 
 from typing import cast
 
@@ -67,7 +67,7 @@ def time_formula(identity: tuple[str, str]) -> tuple[prefill_and_decode.PassPoin
 
 
 def _find_timings(name: str) -> prefill_and_decode.MachineTimings | None:
-    """What was measured here; the button that measures is not drawn where strangers use the server."""
+    """The stored measurement, or None. Draws the button that measures, unless the server is hosted."""
     timings = prefill_and_decode.find_measurement(name)
     if current_settings().hosted:
         return timings
@@ -135,7 +135,7 @@ def _draw_roofline(machine: Machine, points: tuple[prefill_and_decode.PassPoint,
 
 
 def _label_points(kind: str, points: list[prefill_and_decode.PassPoint]) -> list[str]:
-    """The tokens of each prompt; decode's points lie close together, and share one name."""
+    """Labels of the points: tokens of each prompt. Decode's points lie close together and share one."""
     if kind == "prefill":
         return [str(point.tokens) for point in points]
     contexts = [point.context - 1 for point in points]
@@ -143,7 +143,7 @@ def _label_points(kind: str, points: list[prefill_and_decode.PassPoint]) -> list
 
 
 def _pass_seconds(point: prefill_and_decode.PassPoint, machine: Machine) -> float:
-    """What was measured, or the shortest time possible."""
+    """Seconds measured, or the shortest time possible."""
     return point.seconds if point.seconds is not None else point.best_case(machine).seconds
 
 

@@ -13,7 +13,7 @@ from attnviz.pages.positions.figures.scores import draw_named_level
 
 # One pair of a query and of a key on its circle: the picture that the browser turns, as a figure to save.
 def draw_pair(q: np.ndarray, k: np.ndarray, q_turned: np.ndarray, k_turned: np.ndarray, title: str) -> Figure:
-    """Arrows (2,) before (dotted) and after they are turned, each on the circle that it stays on."""
+    """Draw the arrows (2,) of a pair before (dotted) and after rotation, each on its circle."""
     around, series = np.linspace(0, 2 * np.pi, 181), []
     for name, start, now, colour in (("q", q, q_turned, Q_BLUE), ("k", k, k_turned, K_VERMILION)):
         circle = float(np.hypot(*start)) * np.stack([np.cos(around), np.sin(around)])
@@ -31,7 +31,7 @@ def draw_pair(q: np.ndarray, k: np.ndarray, q_turned: np.ndarray, k_turned: np.n
 
 # Texts longer than trained: wavelengths under each scaling, and scores over distance.
 def wavelengths(lines: Mapping[str, np.ndarray], chosen: str, trained: int, target: int) -> Figure:
-    """Positions that each pair takes for one turn, for every scaling by its name; the chosen one stands out."""
+    """Positions for one turn of each pair, one line for each scaling; `chosen` is bold."""
     hover = _("pair %{x}: one turn in %{y:,.4g} positions")
     bold: dict[str, Any] = {"width": 4, "dash": "solid"}
     fine: dict[str, Any] = {"width": 1.6, "dash": "dot"}
@@ -53,7 +53,7 @@ def wavelengths(lines: Mapping[str, np.ndarray], chosen: str, trained: int, targ
 
 # How far back a head looks, before and after its rotation was changed.
 def over_distance(distance: np.ndarray, plain: np.ndarray, chosen: np.ndarray, name: str, trained: int) -> Figure:
-    """q.k / sqrt(D) over distance as trained and with the chosen scaling; beyond the trained length it is shaded."""
+    """q.k / sqrt(D) over distance, as trained and scaled. Beyond the trained length it is shaded."""
     last, hover = float(distance[-1]), "%{x:,}: %{y:.4g}"
     shade = {"type": "rect", "x0": trained, "x1": last, "y0": 0, "y1": 1, "yref": "y domain", "line": {"width": 0}}
     return chart(

@@ -25,13 +25,13 @@ from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SIGNED, THEORY, Figu
 
 
 def draw_named_level(y: float, name: str, colour: str, width: float) -> dict[str, Any]:
-    """A dashed line at this height of a log axis, and its name over it on the left."""
+    """A dashed line at height `y` of a log axis, with its name: marks and notes of a chart."""
     style = {"font": {"size": 11, "color": colour}, "xanchor": "left", "yanchor": "bottom"}
     return {"marks": [mark_y(y, colour, width=width)], "notes": [note(0, float(np.log10(y)), name, **style)]}
 
 
 def position_map(scores: np.ndarray) -> Figure:
-    """Position against position, the query's in rows: colours centred on 0."""
+    """Heatmap of scores (n, n): queries in rows, colours centred on 0."""
     names = [str(i) for i in range(len(scores))]
     return heatmap.matrix(
         scores,
@@ -73,12 +73,12 @@ def over_distance(
 
 
 def format_hover(name: str) -> str:
-    """What is read at a score over the distance."""
+    """Hover text of a score over the distance."""
     return "%{x}: %{y:.4g}<extra>" + name + "</extra>"
 
 
 def encoding(values: np.ndarray) -> Figure:
-    """The vectors themselves: a row for each position, a column for each dimension."""
+    """Heatmap of the vectors (n, D): positions in rows, dimensions in columns."""
     top, hover = float(np.abs(values).max()) or 1.0, _("position %{y}, dimension %{x}: %{z:.4f}")
     return chart(
         [cells(values.astype(np.float32), SIGNED, -top, top, bar=THIN_BAR | {"len": 0.9}, hover=hover)],

@@ -1,7 +1,7 @@
-"""The ways in which positions come into attention, and scores that come from positions alone.
+"""Position encodings, and the scores that come from positions alone.
 
-Numbers that a model would learn are random. Scores are shown position against position, over the distance, and with all
-positions shifted.
+Numbers that a model would learn are random. Scores are taken for each pair of positions, over the distance, and with
+all positions shifted.
 """
 
 import inspect
@@ -35,7 +35,7 @@ MODEL = "minilm-l6"  #: a packaged model that has learned vectors
 def make_position(
     kind: str, width: int, n_heads: int, *, base: float = 10_000.0, seed: int = 0, bidirectional: bool = True
 ) -> Position:
-    """The encoding `kind` for inputs of this width; what a model would learn is standard normal, from the seed."""
+    """The encoding `kind` for inputs of this width. Learned numbers are standard normal, from the seed."""
     makers: dict[str, Callable[[], Position]] = {
         "none": Position,
         "sinusoidal": lambda: Sinusoidal(base),
@@ -53,7 +53,7 @@ def make_position(
 
 
 def with_table(encoding: Learned | T5Bias, table: Tensor) -> Position:
-    """`encoding` with these numbers as its table, in float64."""
+    """Set these numbers as the table of `encoding`, in float64."""
     encoding.table.weight = torch.nn.Parameter(table.double(), requires_grad=False)
     return encoding
 
@@ -68,6 +68,8 @@ def trained_table(loaded: LoadedModel) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Config:
+    """One encoding and the sizes, content and seed of its scores."""
+
     kind: str = "rope-half"
     width: int = 64  #: D
     base: float = 10_000.0
@@ -82,13 +84,17 @@ class Config:
 
 @dataclass(frozen=True)
 class Result:
+    """Scores of one encoding for all pairs of positions, and over the distance."""
+
     config: Config
     scores: np.ndarray  #: (n, n) what position alone adds to the scaled scores
     distance: np.ndarray  #: (2n-1,) key position minus query position
     mean: np.ndarray  #: (2n-1,) mean score at each distance
     low: np.ndarray
     high: np.ndarray
-    shifted: float | Message  #: the largest change of a score when all positions are shifted, or why that cannot be
+    shift_change: (
+        float | Message
+    )  #: the largest change of a score when all positions are shifted, or why that cannot be
     encoding: np.ndarray | None  #: (n, D) the vectors added, or a vector of ones rotated by each position
     wavelengths: np.ndarray | None  #: (D/2,) positions that a pair takes for one turn
     heads: np.ndarray | None  #: (H, 2n-1) ALiBi and T5: every head's bias at each distance
@@ -105,7 +111,10 @@ class Result:
 
 
 def run(config: Config, table: np.ndarray | None = None) -> Result:
-    """Scores of all pairs of positions. `table` (positions, M): a trained model's learned vectors, else random ones."""
+    """Scores of all pairs of positions.
+
+    `table` (positions, M): learned vectors of a trained model. None: random ones.
+    """
     require_within(config, {"width": (2, 512), "n": (2, MOST), "heads": (1, 64), "head": (0, config.heads - 1)})
     if config.kind not in ENCODINGS:
         raise Problem("{kind} must be one of {allowed}", kind=config.kind, allowed=MessageList(ENCODINGS))
@@ -137,9 +146,9 @@ def run(config: Config, table: np.ndarray | None = None) -> Result:
 
 
 def scores_between(config: Config, positions: Tensor, table: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
-    """Scores (1 or H, n, n) between these positions, and their encodings (n, D) where there are some.
+    """Scores (1 or H, n, n) between these positions, and their encodings (n, D) or None.
 
-    What is added is all that is projected, no word stands anywhere; and one query and one key are rotated everywhere.
+    Added encodings are projected without any word; one query and one key are rotated to all positions.
     """
     encoding = make_position(
         config.kind, config.width, config.heads, base=config.base, seed=config.seed, bidirectional=config.bidirectional
@@ -178,7 +187,7 @@ def _measure_by_distance(scores: Tensor) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def program(config: Config, trained: bool = False) -> str:
-    """Prints scores over the distance, and how much they change when all positions are shifted."""
+    """Program that prints scores over the distance, and their change when all positions are shifted."""
     table = f"learned_positions(av.load({MODEL!r}).model).double()" if trained else "None"
     return f"""\
 

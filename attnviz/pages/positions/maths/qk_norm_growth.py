@@ -1,4 +1,4 @@
-"""Queries and keys that grow in training, with and without RMSNorm: attention over a video's patches, with RoPE."""
+"""Attention with RoPE over a video's patches as queries and keys grow, with RMSNorm and without."""
 
 import inspect
 import math
@@ -25,6 +25,8 @@ NORMS = ("head", "full")
 
 @dataclass(frozen=True)
 class Config:
+    """The kind of norm, the chosen growth, the width of a head and the seed."""
+
     norm: str = "full"  #: over one head, or over all heads together as in Wan's video transformer
     growth: float = 8.0
     d_head: int = 32
@@ -33,7 +35,7 @@ class Config:
 
 @dataclass(frozen=True)
 class GrowthCurves:
-    """One model, with or without the norm, over GROWTHS; and at the chosen growth."""
+    """Measures over GROWTHS for one model, and the same at the chosen growth."""
 
     logit: np.ndarray  #: (growths,) the largest size of a logit
     entropy: np.ndarray  #: (growths,) entropy of the rows over the largest possible, mean
@@ -45,14 +47,16 @@ class GrowthCurves:
 
 @dataclass(frozen=True)
 class Result:
+    """The curves with and without the norm."""
+
     config: Config
-    without: GrowthCurves
-    normed: GrowthCurves
+    without_norm: GrowthCurves
+    with_norm: GrowthCurves
     bound: float  #: no logit can be larger with the norm and weights of 1
 
 
 def run(config: Config) -> Result:
-    """The same random patches and projections, times each factor, through attention with and without the norm."""
+    """Attend with the same random patches and projections times each factor, with the norm and without."""
     if config.norm not in NORMS:
         raise Problem("{norm} must be one of {allowed}", norm=config.norm, allowed=MessageList(NORMS))
     if config.d_head < 6 or config.d_head % 2 or config.d_head > 256:
@@ -84,7 +88,7 @@ def draw_patches(d_head: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
 def measure_growth(
     x: Tensor, w_q: Tensor, w_k: Tensor, growth: float, norm: QKNorm | None
 ) -> tuple[np.ndarray, float, float, float]:
-    """The first head's weights, the largest |logit|, the mean entropy share, and the mean norm of the Jacobian."""
+    """First head's weights (P, P), largest |logit|, mean entropy share, mean norm of the Jacobian."""
     q_norm, k_norm = make_qk_norms(norm, HeadLayout(x.shape[1], HEADS))
     rope, grid = AxialRoPE(), grid_positions(*GRID)
     with torch.no_grad():
@@ -96,7 +100,7 @@ def measure_growth(
 
 
 def program(config: Config) -> str:
-    """Prints the largest |logit| and the entropy at the chosen factor, without the norm and with it."""
+    """Program that prints the largest |logit| and the entropy at the chosen factor, with and without the norm."""
     return f"""\
 
 import numpy as np

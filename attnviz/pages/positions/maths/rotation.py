@@ -1,4 +1,4 @@
-"""RoPE: one pair of numbers turned by its positions; and texts longer than trained, under each scaling."""
+"""RoPE: one pair of numbers rotated by its positions, and texts longer than trained under each scaling."""
 
 import inspect
 import math
@@ -16,6 +16,8 @@ from attnviz.core.rope import NTK, DynamicNTK, Linear, Llama3, RoPE, Scaling, Ya
 # One pair of numbers of a query and of a key, turned by their positions: what the browser draws on a circle.
 @dataclass(frozen=True)
 class PairConfig:
+    """The pair to rotate: width, base, index, and positions of the query and the key."""
+
     width: int = 64  #: D
     base: float = 10_000.0
     pair: int = 0
@@ -26,6 +28,8 @@ class PairConfig:
 
 @dataclass(frozen=True)
 class TurnedPair:
+    """A query and a key before rotation, one pair of them after it, and the scores."""
+
     config: PairConfig
     turns: np.ndarray  #: (D/2,) radians per position
     q: np.ndarray  #: (D/2, 2) the query's pairs before they are turned
@@ -39,13 +43,13 @@ class TurnedPair:
 
 
 def random_pair(config: PairConfig) -> TurnedPair:
-    """A random query and a random key, turned."""
+    """A random query and a random key, rotated."""
     q, k = random_normal(config.seed, 2, config.width).double()
     return turn_pair(config, q, k)
 
 
 def turn_pair(config: PairConfig, q: Tensor, k: Tensor) -> TurnedPair:
-    """This query and this key, pairs interleaved, turned by core's own rotation."""
+    """Rotate this query and this key (D,), pairs interleaved, with the core's RoPE."""
     turns = frequencies(config.width, config.base)
     require_between("pair", config.pair, 0, len(turns) - 1)
     rope = RoPE(base=config.base, pairing="interleaved")
@@ -68,7 +72,7 @@ def turn_pair(config: PairConfig, q: Tensor, k: Tensor) -> TurnedPair:
 
 
 def pair_program(config: PairConfig) -> str:
-    """Prints the pair's part of q.k and the whole of it, with pairs as complex numbers: turning is a multiplication."""
+    """Program that prints the pair's term of q.k and the sum of all, with pairs as complex numbers."""
     return f"""\
 import torch
 from attnviz.core.rope import frequencies
@@ -94,6 +98,8 @@ SAMPLES = 32  #: distances, evenly spread, whose mean a point is
 
 @dataclass(frozen=True)
 class LongerConfig:
+    """One scaling, how many times longer the text is, and the trained head."""
+
     method: str = "yarn"
     factor: float = 4.0
     length: int = 4096  #: positions seen in training
@@ -108,7 +114,7 @@ class LongerConfig:
 
 @dataclass(frozen=True)
 class ScaledPairs:
-    """One way of scaling, at `factor` times the trained length."""
+    """Pairs under one scaling, at `factor` times the trained length."""
 
     wavelengths: np.ndarray  #: (D/2,) positions for one turn
     n_new_angles: int  #: pairs that reach angles which they never had in training
@@ -120,6 +126,8 @@ class ScaledPairs:
 
 @dataclass(frozen=True)
 class LongerResult:
+    """Every scaling, and the scores over distance of the chosen one."""
+
     config: LongerConfig
     methods: dict[str, ScaledPairs]
     distance: np.ndarray  #: (points,) the middle of each stretch, from 0 to the target length
@@ -128,7 +136,7 @@ class LongerResult:
 
 
 def make_scaling(method: str, config: LongerConfig) -> Scaling:
-    """The scaling with that id; the dynamic one while a text of the target length is read."""
+    """The scaling with that id. The dynamic one is for a text of the target length."""
     scalings: dict[str, Scaling] = {
         "none": None,
         "linear": Linear(config.factor),
@@ -143,7 +151,7 @@ def make_scaling(method: str, config: LongerConfig) -> Scaling:
 
 
 def compare_scalings(config: LongerConfig) -> LongerResult:
-    """Every way of scaling side by side, and the chosen one's scores over distance."""
+    """Compare all scalings, and compute the chosen one's scores over distance."""
     require_within(config, {"factor": (1, 128), "length": (2, 1_000_000), "width": (2, 1024), "base": (2, 1e9)})
     plain = frequencies(config.width, config.base)
     methods = {method: scale_pairs(config, method, plain) for method in METHODS}
@@ -160,14 +168,14 @@ def compare_scalings(config: LongerConfig) -> LongerResult:
 
 
 def sample_distances(config: LongerConfig) -> Tensor:
-    """The distances from 0 to the target length in stretches, a sample of each: (points, each)."""
+    """Sampled distances from 0 to the target length, (points, SAMPLES)."""
     edges = torch.linspace(0, config.target, min(POINTS, config.target) + 1, dtype=torch.float64)
     within = (torch.arange(SAMPLES, dtype=torch.float64) + 0.5) / SAMPLES
     return (edges[:-1, None] + edges.diff()[:, None] * within).floor()
 
 
 def scale_pairs(config: LongerConfig, method: str, plain: Tensor) -> ScaledPairs:
-    """What a scaling does to the pairs that turn by `plain` radians per position without it."""
+    """Effect of a scaling on pairs that rotate by `plain` radians per position without it."""
     scaling = make_scaling(method, config)
     turns = frequencies(config.width, config.base, scaling)
     seen = plain * config.length  # the largest angle in training
@@ -185,12 +193,12 @@ def scale_pairs(config: LongerConfig, method: str, plain: Tensor) -> ScaledPairs
 
 
 def _mean_score(turns: Tensor, distance: Tensor, width: int) -> Tensor:
-    """q.k / sqrt(D) of a query and a key of ones, 2 cos(angle) a pair: the mean of each stretch, (points,)."""
+    """q.k / sqrt(D) of a query and a key of ones, mean over each stretch, (points,)."""
     return 2 * (distance[..., None] * turns).cos().sum(-1).mean(-1) / math.sqrt(width)
 
 
 def longer_program(config: LongerConfig) -> str:
-    """Prints the wavelengths of the fastest and the slowest pair under every scaling, and which angles are new."""
+    """Program that prints the wavelengths and new angles under every scaling."""
     return f"""\
 
 import math

@@ -1,4 +1,4 @@
-"""Words in another order: without positions attention gives each word the output that it had."""
+"""Words in another order: without positions, attention gives each word the same output as before."""
 
 import inspect
 import math
@@ -25,6 +25,8 @@ ORDERS = ("reverse", "swap", "shuffle")
 
 @dataclass(frozen=True)
 class Config:
+    """The sentence, the kind of positions, the other order and the mask."""
+
     words: tuple[str, ...]
     kind: str = "none"  #: of position_scores.KINDS
     order: str = "reverse"
@@ -34,6 +36,8 @@ class Config:
 
 @dataclass(frozen=True)
 class Result:
+    """Weights and outputs in both orders."""
+
     config: Config
     order: np.ndarray  #: (T,) which word of the sentence stands at each place of the other order
     words: tuple[str, ...]  #: in the other order
@@ -86,7 +90,7 @@ def run(config: Config) -> Result:
 
 
 def word_order(name: str, n: int, seed: int) -> Tensor:
-    """(n,): the place in the sentence of the word that stands at each place of the other order."""
+    """Indices (n,) of the words in the other order. Raises Problem for an unknown name."""
     places = torch.arange(n)
     if name == "reverse":
         return places.flip(0)
@@ -98,14 +102,14 @@ def word_order(name: str, n: int, seed: int) -> Tensor:
 
 
 def make_inputs(words: tuple[str, ...], seed: int) -> tuple[Tensor, list[Tensor]]:
-    """x (T, M): equal words get equal vectors; and the projections of q, k, v, each (M, M)."""
+    """Inputs x (T, M), equal for equal words, and the projections of q, k and v, each (M, M)."""
     x = torch.stack([word_vector(word, seed, WIDTH, "masks") for word in words]).double()
     seeds = [zlib.crc32(f"{seed}/{name}".encode()) for name in "qkv"]
     return x, [random_normal(projection_seed, WIDTH, WIDTH).double() / math.sqrt(WIDTH) for projection_seed in seeds]
 
 
 def attention(x: Tensor, encoding: Position, projections: list[Tensor], causal: bool) -> Stages:
-    """Attention of words x (T, M) that stand at positions 0 to T-1."""
+    """Attention of the words x (T, M) at positions 0 to T-1."""
     n = len(x)
     positions = torch.arange(n)
     with_positions = encoding.add(x, positions)
@@ -115,7 +119,7 @@ def attention(x: Tensor, encoding: Position, projections: list[Tensor], causal: 
 
 
 def program(config: Config) -> str:
-    """Prints the largest change of any output when the words change places."""
+    """Program that prints the largest change of any output when the words are reordered."""
     order = word_order(config.order, len(config.words), config.seed).tolist()
     return f"""\
 

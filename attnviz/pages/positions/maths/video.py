@@ -1,4 +1,4 @@
-"""RoPE over a video's time, height and width: how a head is split among them; and self-attention with it."""
+"""RoPE over a video's time, height and width: the split of a head, and self-attention with it."""
 
 import inspect
 import math
@@ -23,6 +23,8 @@ MOST = 4096  #: patches
 
 @dataclass(frozen=True)
 class SplitConfig:
+    """How a head is split, the size of the video and the query's patch."""
+
     split: str = "rest"
     d_head: int = 64
     own_widths: tuple[int, ...] = (22, 21, 21)  #: widths of the three parts, for the split "own"
@@ -39,21 +41,23 @@ class SplitConfig:
 
 @dataclass(frozen=True)
 class Split:
+    """The rotated widths of a split, and the scores of one patch."""
+
     config: SplitConfig
-    rotated: tuple[int, ...]  #: of the width of each axis the part that is rotated: whole pairs only
+    rotated_widths: tuple[int, ...]  #: of the width of each axis the part that is rotated: whole pairs only
     wavelengths: tuple[np.ndarray, ...]  #: of each axis's pairs, in patches
     scores: np.ndarray  #: (frames, height, width) what position alone gives each patch, q.k / sqrt(D)
-    shifted: float  #: the largest change of a score when all patches move by one frame, two rows and three columns
+    shift_change: float  #: the largest change of a score when all patches move by one frame, two rows and three columns
     twins: int  #: other patches that get exactly the score of the query's own
 
     @property
     def unrotated(self) -> int:
         """Numbers of a head that are not rotated."""
-        return self.config.d_head - sum(self.rotated)
+        return self.config.d_head - sum(self.rotated_widths)
 
 
 def split(config: SplitConfig) -> Split:
-    """Scores of one patch against all, from position alone: every query and key is a vector of ones."""
+    """Scores of one patch against all, from position alone: queries and keys are vectors of ones."""
     _check_split(config)
     rotated = tuple(width - width % 2 for width in widths(config))
     grid, query, step = grid_positions(*config.sizes), torch.tensor(config.at), torch.tensor([1, 2, 3])
@@ -70,7 +74,7 @@ def split(config: SplitConfig) -> Split:
 
 
 def widths(config: SplitConfig) -> tuple[int, ...]:
-    """The widths that time, height and width are given; with "flat" one width for the patch's number."""
+    """Widths for time, height and width; for "flat" one width for the patch's number."""
     d = config.d_head
     return {
         "rest": axis_widths(d),
@@ -82,7 +86,7 @@ def widths(config: SplitConfig) -> tuple[int, ...]:
 
 
 def split_scores(config: SplitConfig, rotated: tuple[int, ...], grid: Tensor, query_position: Tensor) -> Tensor:
-    """(patches,): the query at `place` (3,) against a key at each of `grid` (patches, 3)."""
+    """Scores (patches,) of the query at `query_position` (3,) against a key at each of `grid` (patches, 3)."""
     ones = torch.ones(1, len(grid), config.d_head, dtype=torch.float64)
     axes = [axis for axis, width in enumerate(rotated) if width]
     if config.split == "flat":  # one number for each patch
@@ -123,7 +127,7 @@ def _check_split(config: SplitConfig) -> None:
 
 
 def split_program(config: SplitConfig) -> str:
-    """Prints the split of the head, and the scores of the query's patch in its own frame."""
+    """Program that prints the split of the head, and the scores in the query's frame."""
     return f"""\
 
 import torch
@@ -151,6 +155,8 @@ HEADS, D_HEAD = 2, 24
 
 @dataclass(frozen=True)
 class AttentionConfig:
+    """The video, the query's patch, and how q and k are rotated and normalised."""
+
     digit: int = 7
     at: tuple[int, ...] = (1, 1, 3)  #: frame, row and column of the patch that looks
     head: int = 0
@@ -168,6 +174,8 @@ class AttentionConfig:
 
 @dataclass(frozen=True, eq=False)
 class VideoAttention:
+    """Attention weights over the patches of the video."""
+
     config: AttentionConfig
     video: np.ndarray  #: (frames, height, width): counts from 0 to 16
     weights: np.ndarray  #: (H, P, P), P patches frame by frame and row by row
@@ -182,7 +190,7 @@ class VideoAttention:
 
 
 def attention(config: AttentionConfig) -> VideoAttention:
-    """One pass over all patches. q and k come of one matrix, so that like finds like before anything is learned."""
+    """Attend over all patches. q and k share one matrix, so that like finds like before training."""
     for value, size, axis in zip(config.at, (FRAMES, ROWS, COLUMNS), ("frame", "row", "column"), strict=True):
         require_between(axis, value, 0, size - 1)
     video = moving_digit(config.digit)
@@ -228,7 +236,7 @@ def module(config: AttentionConfig) -> Attention:
 
 
 def attention_program(config: AttentionConfig) -> str:
-    """Prints what the query's patch gives to every patch, (frames, rows, columns)."""
+    """Program that prints the weights of the query's patch, (frames, rows, columns)."""
     return f"""\
 import torch
 from attnviz.core.rope import grid_positions

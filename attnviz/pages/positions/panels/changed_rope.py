@@ -1,4 +1,4 @@
-"""Section 6: a trained head whose rotation is taken out or given another base, by intervention."""
+"""Section 6: a trained head whose rotation is removed or gets another base."""
 
 import math
 from dataclasses import replace
@@ -182,7 +182,7 @@ def _draw_next_token(run: ModelRun, result: experiment.Result) -> None:
 
 
 def program(model: str, text: str, config: experiment.Config) -> str:
-    """Prints how much weight moves, the row that changes most, and what comes next, as trained and changed."""
+    """Program that prints the moved weight, the row that changes most and the next token."""
     heads = config.head if config.where == "head" else '"all"'
     layers = "rotary.layers" if config.where == "all" else f"{config.layer}"
     base = "None" if config.change == "removed" else repr(config.base)

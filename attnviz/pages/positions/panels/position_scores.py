@@ -1,4 +1,4 @@
-"""Section 2: what position alone adds to the scores: position against position, and over the distance."""
+"""Section 2: what position alone adds to the scores, by pair of positions and over the distance."""
 
 import numpy as np
 import streamlit as st
@@ -35,7 +35,7 @@ compute_scores = shared(position_scores.run)
 def compute_trained_scores(
     config: position_scores.Config, version: str, _loaded: LoadedModel
 ) -> position_scores.Result:
-    """The same with the learned vectors of a model, in the version that was loaded."""
+    """Scores with the learned vectors of a model, in the version that was loaded."""
     return position_scores.run(config, position_scores.trained_table(_loaded))
 
 
@@ -57,7 +57,7 @@ def panel() -> None:
 
 
 def _describe(kind: str) -> str:
-    """One sentence: where the kind comes in, and what is learned of it."""
+    """One sentence: where this encoding enters, and what of it is learned."""
     return {
         "sinusoidal": _("Sines and cosines of the position are added to each word’s vector. Nothing is learned."),
         "learned": _("A table with one vector for each position is learned and added to each word’s vector."),
@@ -123,7 +123,7 @@ def _choose_config() -> position_scores.Config:
 
 
 def _draw_rare_controls(kind: str) -> None:
-    """Draw the base, what stands for the words, and the seed, each where this kind of positions has it."""
+    """Draw base, content and seed, each where this encoding has it."""
     if kind in ("sinusoidal", *ROTATED):
         widgets.number_box(choices.BASE, _("Base b"), step=1000.0)
     if kind not in BIASED:
@@ -146,9 +146,9 @@ def _compute_result(config: position_scores.Config) -> position_scores.Result:
 
 def _shift_caption(result: position_scores.Result) -> str:
     config = result.config
-    if isinstance(result.shifted, Message):
+    if isinstance(result.shift_change, Message):
         return _("Shifting all positions by {shift:,} is not possible: {why}.").format(
-            shift=config.shift, why=translate_markdown(result.shifted)
+            shift=config.shift, why=translate_markdown(result.shift_change)
         )
     if not config.shift:
         return _("Shifted by 0, all positions stay where they are: choose how far.")
@@ -156,11 +156,11 @@ def _shift_caption(result: position_scores.Result) -> str:
         "Shift all positions by {shift:,}, and scores change by up to {change:.3g}: where a word stands counts, not "
         "only how far it is."
     )
-    if result.shifted < 1e-6:
+    if result.shift_change < 1e-6:
         caption = _(
             "Shift all positions by {shift:,}, and no score changes by more than {change:.2g}: only distances count."
         )
-    return caption.format(shift=config.shift, change=result.shifted)
+    return caption.format(shift=config.shift, change=result.shift_change)
 
 
 def _draw_map(result: position_scores.Result) -> None:

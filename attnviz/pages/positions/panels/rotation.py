@@ -1,4 +1,4 @@
-"""Sections 3 and 4: one pair turned on a circle; and texts longer than trained, with what scaling does to all pairs."""
+"""Sections 3 and 4: one pair on its circle; texts longer than trained, under each scaling."""
 
 import numpy as np
 import streamlit as st

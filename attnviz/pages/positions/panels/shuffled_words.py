@@ -24,7 +24,7 @@ compute_shuffle = shared(shuffled_words.run)
 
 
 def position_kinds() -> dict[str, str]:
-    """Id to words, for every way in which positions come in."""
+    """Names of the position encodings, by id."""
     return {
         "none": _("no positions"),
         "sinusoidal": _("sinusoidal"),
@@ -82,7 +82,7 @@ def _choose_config() -> shuffled_words.Config:
 
 
 def _verdict(result: shuffled_words.Result) -> str:
-    """Whether the order of the words reached the outputs."""
+    """Sentence that says whether the order of the words reached the outputs."""
     config = result.config
     if result.words == config.words:
         return _("In this order the sentence reads the same, so that nothing changes. Choose another order or words.")
@@ -184,7 +184,7 @@ def _draw_all_kinds(result: shuffled_words.Result) -> None:
 
 
 def tex_number(value: float) -> str:
-    """A number for a formula: 0.28, or a power of ten where it is very small."""
+    """The number for a formula: 0.28, or a power of ten where it is very small."""
     if value == 0 or abs(value) >= 1e-3:
         return f"{Rounded(value):.3g}"
     digits, power = f"{Rounded(value):.1e}".split("e")

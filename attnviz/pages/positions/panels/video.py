@@ -1,6 +1,4 @@
-"""Sections 5 and 7: RoPE over the time, height and width of a video's patches; queries and keys that grow, with and
-without RMSNorm, as in video transformers.
-"""
+"""Sections 5 and 7: RoPE over a video's patches; queries and keys that grow, with and without RMSNorm."""
 
 import math
 from typing import Any, cast
@@ -82,7 +80,7 @@ def _query_labels() -> tuple[str, str, str]:
 
 
 def _formula(result: video.Split) -> str:
-    rotated = " + ".join(str(width) for width in result.rotated)
+    rotated = " + ".join(str(width) for width in result.rotated_widths)
     tail = rf" + \underbrace{{{result.unrotated}}}_{{\text{{not rotated}}}}" if result.unrotated else ""
     return rf"D = {result.config.d_head} = {rotated}{tail}"
 
@@ -103,7 +101,7 @@ def _verdict(result: video.Split) -> str:
         ).format(d=config.d_head, pairs=config.d_head // 2)
     odd = [
         _("{axis} was given {asked} and rotates {rotated}").format(axis=axis, asked=width, rotated=rotated)
-        for axis, width, rotated in zip(_axis_names(), video.widths(config), result.rotated, strict=True)
+        for axis, width, rotated in zip(_axis_names(), video.widths(config), result.rotated_widths, strict=True)
         if width != rotated
     ]
     unturned = ngettext(
@@ -126,7 +124,7 @@ def _draw_split(result: video.Split) -> None:
     names = _pair_names(result)
     segments = [
         ngettext("{axis}: {pairs} pair", "{axis}: {pairs} pairs", width // 2).format(axis=name, pairs=width // 2)
-        for name, width in zip(names, result.rotated, strict=True)
+        for name, width in zip(names, result.rotated_widths, strict=True)
     ]
     if result.unrotated:
         share = result.unrotated / result.config.d_head
@@ -135,10 +133,10 @@ def _draw_split(result: video.Split) -> None:
         )
     caption = join_clauses(segments)
     show.figure(
-        show.chart_of(figures.split, list(zip(names, result.rotated, strict=True)), result.unrotated),
+        show.chart_of(figures.split, list(zip(names, result.rotated_widths, strict=True)), result.unrotated),
         name="video-split",
         key="p_video_split",
-        table={"part": [*names, "not rotated"], "numbers": [*result.rotated, result.unrotated]},
+        table={"part": [*names, "not rotated"], "numbers": [*result.rotated_widths, result.unrotated]},
         caption=caption,
         sentence=end_sentence(caption),
     )
@@ -149,7 +147,7 @@ def _draw_frames(result: video.Split) -> None:
     caption = _(
         "Scores of the marked patch from position alone: {own:.3g} for itself. Move every patch by one frame, two rows "
         "and three columns, and no score changes by more than {shifted:.1g}, which is rounding."
-    ).format(own=float(scores[at]), shifted=result.shifted)
+    ).format(own=float(scores[at]), shifted=result.shift_change)
     if result.twins:
         twins = ngettext(
             "{twins} other patch gets exactly the score of its own: position cannot tell them apart.",
@@ -302,7 +300,7 @@ def _choose_norm() -> experiment.Config:
 
 
 def _norm_verdict(result: experiment.Result) -> str:
-    raw, normed = result.without, result.normed
+    raw, normed = result.without_norm, result.with_norm
     return _(
         "At {growth:g} times the weights the largest |logit| is {raw:.4g} without the norm and {normed:.3g} with it; "
         "rows are {raw_spread:.0%} and {spread:.0%} as spread out as they could be."
@@ -319,8 +317,8 @@ def _draw_matrices(result: experiment.Result) -> None:
     frames, rows, columns = experiment.GRID
     names = [f"{t}·{y}·{x}" for t in range(frames) for y in range(rows) for x in range(columns)]
     matrices = (
-        ("without", _("Without the norm"), result.without.weights),
-        ("with", _("With the norm"), result.normed.weights),
+        ("without", _("Without the norm"), result.without_norm.weights),
+        ("with", _("With the norm"), result.with_norm.weights),
     )
     for column, (name, title, weights) in zip(st.columns(2, gap="medium"), matrices, strict=True):
         with column:
@@ -339,7 +337,7 @@ def _draw_matrices(result: experiment.Result) -> None:
 
 def _draw_curves(result: experiment.Result) -> None:
     growths, here = np.array(experiment.GROWTHS), result.config.growth
-    logit_at_1, logit_at_2 = (float(np.interp(math.log(g), np.log(growths), result.without.logit)) for g in (1, 2))
+    logit_at_1, logit_at_2 = (float(np.interp(math.log(g), np.log(growths), result.without_norm.logit)) for g in (1, 2))
     curves: tuple[tuple[str, str, dict[str, Any], str], ...] = (
         (
             "logit",
@@ -355,7 +353,7 @@ def _draw_curves(result: experiment.Result) -> None:
             {"share": True},
             _(
                 "At 32 times the weights {raw:.1%} of the entropy is left without the norm, {normed:.1%} with it."
-            ).format(raw=result.without.entropy[-1], normed=result.normed.entropy[-1]),
+            ).format(raw=result.without_norm.entropy[-1], normed=result.with_norm.entropy[-1]),
         ),
         (
             "gradient",
@@ -364,11 +362,11 @@ def _draw_curves(result: experiment.Result) -> None:
             _(
                 "What softmax lets through of a change in the scores: {raw:.3g} at 32 without the norm, {normed:.3g} "
                 "with it."
-            ).format(raw=result.without.gradient[-1], normed=result.normed.gradient[-1]),
+            ).format(raw=result.without_norm.gradient[-1], normed=result.with_norm.gradient[-1]),
         ),
     )
     for column, (measure, title, options, caption) in zip(st.columns(3, gap="small"), curves, strict=True):
-        without, normed = getattr(result.without, measure), getattr(result.normed, measure)
+        without, normed = getattr(result.without_norm, measure), getattr(result.with_norm, measure)
         with column:
             show.figure(
                 show.chart_of(rotation_figures.growth, growths, without, normed, title, here, **options),
