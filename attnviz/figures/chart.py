@@ -31,19 +31,19 @@ def line(
     shape: str | None = None,
     dots: float | bool = False,
     hover: str | None = None,
-    **look: Any,
+    **options: Any,
 ) -> Series:
     """A line; `dots`: whether its points have markers, or the size of the markers."""
     properties = {"x": x, "y": y, "mode": "lines+markers" if dots else "lines"}
     properties["line"] = _drop_none(color=colour, width=width, dash=dash, shape=shape)
     properties["marker"] = None if isinstance(dots, bool) else {"size": dots}
-    return _series("scatter", name, hover, properties | look)
+    return _series("scatter", name, hover, properties | options)
 
 
-def band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str, **look: Any) -> Series:
+def band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str, **options: Any) -> Series:
     """The area between two lines, filled with a colour."""
     edge = np.concatenate([x, x[::-1]]), np.concatenate([high, low[::-1]])
-    return line(*edge, width=0, hover="", fill="toself", fillcolor=colour, **look)
+    return line(*edge, width=0, hover="", fill="toself", fillcolor=colour, **options)
 
 
 def points(
@@ -58,7 +58,7 @@ def points(
     at: Any = None,
     hover: str | None = None,
     marker: Mapping[str, Any] | None = None,
-    **look: Any,
+    **options: Any,
 ) -> Series:
     """Markers with `text` beside them; `at` is Plotly's text position."""
     properties = {
@@ -69,7 +69,7 @@ def points(
         "textposition": at,
     }
     properties["marker"] = _drop_none(color=colour, size=size, symbol=symbol) | dict(marker or {}) or None
-    return _series("scatter", name, hover, properties | look)
+    return _series("scatter", name, hover, properties | options)
 
 
 def bars(
@@ -82,7 +82,7 @@ def bars(
     numbers: str | None = None,
     hover: str | None = None,
     marker: Mapping[str, Any] | None = None,
-    **look: Any,
+    **options: Any,
 ) -> Series:
     """Vertical bars, or horizontal ones (`across`); `numbers` is the format of the number at the end of each."""
     properties: Series = {"x": x, "y": y, "orientation": "h" if across else None}
@@ -90,7 +90,7 @@ def bars(
     if numbers is not None:
         text = [format(Rounded(value), numbers) for value in (x if across else y)]
         properties |= {"text": text, "textposition": "outside", "cliponaxis": False}
-    return _series("bar", name, hover, properties | look)
+    return _series("bar", name, hover, properties | options)
 
 
 def cells(
@@ -102,7 +102,7 @@ def cells(
     bar: Mapping[str, Any] | None = None,
     gap: int = 0,
     hover: str | None = None,
-    **look: Any,
+    **options: Any,
 ) -> Series:
     """Coloured cells (rows, columns); `bar` is Plotly's colour bar, None: no bar.
 
@@ -110,29 +110,29 @@ def cells(
     """
     properties = {"z": z, "colorscale": colours, "zmin": low, "zmax": high, "xgap": gap or None, "ygap": gap or None}
     properties |= {"colorbar": bar, "showscale": False if bar is None and colours is not None else None}
-    return _series("heatmap", look.pop("name", None), hover, properties | look)
+    return _series("heatmap", options.pop("name", None), hover, properties | options)
 
 
 def axis(
     title: str | None = None,
     size: int | None = None,
     labels: Mapping[Any, str] | Iterable[Any] | None = None,
-    **look: Any,
+    **options: Any,
 ) -> dict[str, Any]:
     """An axis with a title of `size` pixels; `labels` are tick positions, or a mapping from position to text."""
     if title is not None:
-        look["title"] = {"text": title} | ({"font": {"size": size}} if size else {})
+        options["title"] = {"text": title} | ({"font": {"size": size}} if size else {})
     if labels is not None:
-        look["tickvals"] = list(labels)
+        options["tickvals"] = list(labels)
     if isinstance(labels, Mapping):
-        look["ticktext"] = list(labels.values())
-    return look
+        options["ticktext"] = list(labels.values())
+    return options
 
 
-def mark_x(x: float, colour: str = THEORY, dash: str | None = "dot", width: float | None = 1, **look: Any) -> Series:
+def mark_x(x: float, colour: str = THEORY, dash: str | None = "dot", width: float | None = 1, **options: Any) -> Series:
     """A vertical line through the whole chart."""
     ends = {"type": "line", "x0": x, "x1": x, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain"}
-    return ends | {"line": _drop_none(color=colour, dash=dash, width=width)} | look
+    return ends | {"line": _drop_none(color=colour, dash=dash, width=width)} | options
 
 
 def mark_y(y: float, colour: str = THEORY, dash: str | None = "dash", width: float | None = 1) -> Series:
@@ -141,9 +141,9 @@ def mark_y(y: float, colour: str = THEORY, dash: str | None = "dash", width: flo
     return ends | {"line": _drop_none(color=colour, dash=dash, width=width)}
 
 
-def note(x: float, y: float, text: str, **look: Any) -> dict[str, Any]:
+def note(x: float, y: float, text: str, **options: Any) -> dict[str, Any]:
     """Text inside the chart; on a logarithmic axis the position is an exponent of ten."""
-    return {"x": x, "y": y, "text": text, "showarrow": False} | look
+    return {"x": x, "y": y, "text": text, "showarrow": False} | options
 
 
 def chart(
@@ -157,13 +157,13 @@ def chart(
     marks: Iterable[Series] = (),
     notes: Iterable[Mapping[str, Any]] = (),
     legend_below: bool = False,
-    **look: Any,
+    **options: Any,
 ) -> Figure:
     """A figure of series over axes `x` and `y`, with shapes (`marks`), a vertical line at `here`, and `notes`."""
     plain, shapes = frame(title, height), [*marks, *([] if here is None else [mark_x(here)])]
-    plain["legend"] |= look.pop("legend", {})
-    look |= _drop_none(shapes=shapes or None, annotations=list(notes) or None)
-    fig = go.Figure(list(series), plain | {"xaxis": AXIS | dict(x or {}), "yaxis": AXIS | dict(y or {})} | look)
+    plain["legend"] |= options.pop("legend", {})
+    options |= _drop_none(shapes=shapes or None, annotations=list(notes) or None)
+    fig = go.Figure(list(series), plain | {"xaxis": AXIS | dict(x or {}), "yaxis": AXIS | dict(y or {})} | options)
     break_titles(fig)
     return fig.update_layout(legend=place_legend_below()) if legend_below else fig
 
@@ -187,7 +187,7 @@ def panels(
     height: int,
     title: str | None = None,
     top: int | None = None,
-    **look: Any,
+    **options: Any,
 ) -> Figure:
     """A figure of charts side by side, `columns` in a row; `spacing` is Plotly's, `top` the margin above titles."""
     fig = make_subplots(-(-len(parts) // columns), columns, subplot_titles=titles, **spacing)
@@ -200,17 +200,17 @@ def panels(
             fig.add_shape(mark, **cell)
     if titles_size is not None:
         fig.update_annotations(font_size=titles_size)
-    fig.update_layout(frame(title, height) | look).update_xaxes(AXIS).update_yaxes(AXIS)
+    fig.update_layout(frame(title, height) | options).update_xaxes(AXIS).update_yaxes(AXIS)
     break_titles(fig)
     return fig if top is None else fig.update_layout(margin={"t": margin_above(fig, top)})
 
 
-def _series(kind: str, name: str | None, hover: str | None, look: Series) -> Series:
+def _series(kind: str, name: str | None, hover: str | None, options: Series) -> Series:
     if hover:
-        look = {"hovertemplate": hover if "<extra>" in hover else f"{hover}<extra>{name or ''}</extra>"} | look
+        options = {"hovertemplate": hover if "<extra>" in hover else f"{hover}<extra>{name or ''}</extra>"} | options
     elif hover is not None:
-        look = {"hoverinfo": "skip"} | look
-    return {"type": kind} | _drop_none(name=name, **look)
+        options = {"hoverinfo": "skip"} | options
+    return {"type": kind} | _drop_none(name=name, **options)
 
 
 def _drop_none(**properties: Any) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def draw_byte_curves(
         for number, (name, values) in enumerate(lines.items())
     ]
     return chart(
-        [*curves, *(_limit([x[0], x[-1]], value, name) for name, value in limits.items())],
+        [*curves, *(_limit_line([x[0], x[-1]], value, name) for name, value in limits.items())],
         axis(x_title, 12, powers, type="log"),
         axis(y_title, 12, ticks or None, type="log", exponentformat="power"),
         height=height,
@@ -74,10 +74,10 @@ def draw_byte_curves(
     )
 
 
-def _limit(ends: list[int], value: float, name: str) -> Series:
-    look = {"mode": "lines+text", "textposition": "top right", "textfont": {"size": 11, "color": THEORY}}
+def _limit_line(ends: list[int], value: float, name: str) -> Series:
+    style = {"mode": "lines+text", "textposition": "top right", "textfont": {"size": 11, "color": THEORY}}
     across = line(ends, [value, value], None, THEORY, width=1, dash="dot", hover="", showlegend=False)
-    return across | look | {"text": [name, ""]}  # at the left
+    return across | style | {"text": [name, ""]}  # at the left
 
 
 def draw_stacked_bars(

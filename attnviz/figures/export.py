@@ -57,14 +57,14 @@ def browser_figure(fig: Figure) -> tuple[str, dict[Background, str]]:
 
 def _set_background(fig: Figure, background: Background) -> Figure:
     """Set background, foreground and grid colours of a figure, in place."""
-    ink, grid = ("#E8EAED", "#3A3F4A") if background == "dark" else ("#1F2328", "#D8DCE2")
+    foreground, grid = ("#E8EAED", "#3A3F4A") if background == "dark" else ("#1F2328", "#D8DCE2")
     fig.update_layout(
         template="plotly_dark" if background == "dark" else "plotly_white",
         paper_bgcolor="rgba(0,0,0,0)" if background == "transparent" else PAPER[background],
-        font_color=ink,
+        font_color=foreground,
     )
-    fig.update_xaxes(color=ink, gridcolor=grid)
-    fig.update_yaxes(color=ink, gridcolor=grid)
+    fig.update_xaxes(color=foreground, gridcolor=grid)
+    fig.update_yaxes(color=foreground, gridcolor=grid)
     return fig
 
 
@@ -118,11 +118,12 @@ def standalone_html(fig: Figure, title: str | None = None, caption: str | None =
         default_height=f"{height}px",
         config={"displaylogo": False, "responsive": True},
     )
-    paper, ink = fig.layout.paper_bgcolor or "#FFFFFF", fig.layout.font.color or "#1F2328"
+    paper, foreground = fig.layout.paper_bgcolor or "#FFFFFF", fig.layout.font.color or "#1F2328"
     heading = f"<h1>{html.escape(title)}</h1>" if title else ""
     below = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
     style = (
-        f"body{{margin:16px;background:{paper};color:{ink};font:14px {FONT}}}figure{{margin:0;max-width:{width}px}}"
+        f"body{{margin:16px;background:{paper};color:{foreground};font:14px {FONT}}}"
+        f"figure{{margin:0;max-width:{width}px}}"
         "h1{font-size:18px;margin:0 8px}figcaption{margin:8px;line-height:1.5}"
     )
     return (

@@ -14,7 +14,7 @@ ColourScaleKind = Literal["weights", "scores", "plain"]
 LABELS_THAT_FIT = 40
 
 
-def as_typed(text: str) -> str:
+def escape_markup(text: str) -> str:
     """Escape a text, so that Plotly shows markup as typed."""
     return html.escape(text, quote=False)
 
@@ -22,7 +22,7 @@ def as_typed(text: str) -> str:
 def label(token: str, longest: int = 14) -> str:
     """Tick label of a token: shortened in the middle, escaped, and never invisible."""
     shortened = token if len(token) <= longest else token[: longest - 5] + "…" + token[-4:]
-    return as_typed(shortened) if shortened.strip() else "␣" * max(1, len(shortened))
+    return escape_markup(shortened) if shortened.strip() else "␣" * max(1, len(shortened))
 
 
 def labels(tokens: Sequence[str], most: int, longest: int = 14) -> list[str]:
@@ -31,9 +31,9 @@ def labels(tokens: Sequence[str], most: int, longest: int = 14) -> list[str]:
     return ["" if i % step else label(token, longest) for i, token in enumerate(tokens)]
 
 
-def token_axis(tokens: Sequence[str], most: int = 10_000, longest: int = 14, **look: Any) -> dict[str, Any]:
+def token_axis(tokens: Sequence[str], most: int = 10_000, longest: int = 14, **options: Any) -> dict[str, Any]:
     """An axis of tokens by position; hovering shows tokens without a label."""
-    return axis(labels=dict(enumerate(labels(tokens, most, longest))), **look)
+    return axis(labels=dict(enumerate(labels(tokens, most, longest))), **options)
 
 
 def matrix(
@@ -70,7 +70,7 @@ def matrix(
     few = max(values.shape, default=0) <= 12
     weight = _("weight") if top is None else _("weight, colours from 0 to {top:.2g}").format(top=top)
     name = value_title or {"weights": weight, "scores": _("score"), "plain": _("value")}[kind]
-    looks: dict[str, Any] = {
+    cell_options: dict[str, Any] = {
         "gap": 1 if few else 0,
         "texttemplate": "%{z:.2f}" if (few if numbers is None else numbers) else None,
         "bar": THIN_BAR | {"title": {"text": name, "side": "right"}, "len": 0.9},
@@ -88,7 +88,10 @@ def matrix(
         [
             *([_grey_cells(hidden)] if hidden.any() else []),
             cells(
-                visible.astype(np.float32), *_colour_range(kind, visible, root, top or 1.0), hoverongaps=False, **looks
+                visible.astype(np.float32),
+                *_colour_range(kind, visible, root, top or 1.0),
+                hoverongaps=False,
+                **cell_options,
             ),
         ],
         across | {"side": "top", "autotickangles": [0, -60, -90], "constraintoward": "right"},

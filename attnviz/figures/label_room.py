@@ -39,7 +39,7 @@ def add_label_room(fig: Any) -> Any:
     for axis in fig.select_yaxes():
         side = "r" if axis.side == "right" else "l"
         if _has_labels(axis) and not axis.constrain and _is_at_edge(fig, axis, side):
-            widest = max((_text_width(text, _font_size(axis)) for text in _labels(fig, axis, height)), default=0.0)
+            widest = max((_text_width(text, _font_size(axis)) for text in _y_labels(fig, axis, height)), default=0.0)
             need[side].append(min(MOST, widest) + BESIDE + _mark_length(fig, axis) + _title_height(axis, "y"))
             need["t"].append(CAPITAL * _font_size(axis))  # half of the label at the upper end
     for axis in fig.select_xaxes():
@@ -151,7 +151,7 @@ def _last_label_overhang(fig: Any, axis: Any) -> float:
     return max(0.0, _text_width(text, _font_size(axis)) / 2 - ACROSS * max(0.0, high - last) / (high - low))
 
 
-def _labels(fig: Any, axis: Any, height: float) -> list[str]:
+def _y_labels(fig: Any, axis: Any, height: float) -> list[str]:
     """Labels of a y axis, or at least its widest ones."""
     if texts := _tick_texts(axis):
         return texts

@@ -33,18 +33,18 @@ def axis_title(text: str) -> str:
 
 def break_titles(fig: Any) -> None:
     """Wrap all titles of a chart, and widen its top margin for them, in place."""
-    look, plot = fig.layout, PHONE - _left_margin(fig)
-    if (look.title.text or "").strip():
-        look.title.text = break_title(look.title.text, PHONE - 16, look.title.font.size or USUAL["title"])
+    layout, plot = fig.layout, PHONE - _left_margin(fig)
+    if (layout.title.text or "").strip():
+        layout.title.text = break_title(layout.title.text, PHONE - 16, layout.title.font.size or USUAL["title"])
     for axis in fig.select_xaxes():
         _break_axis_title(axis, plot)
     for axis in fig.select_yaxes():
-        _break_axis_title(axis, (look.height or 400) - 90)
+        _break_axis_title(axis, (layout.height or 400) - 90)
     _break_panel_titles(fig, plot)
     for trace in fig.data:  # who points at a line hears its whole name, which its own text says
         if trace.name and trace.showlegend is not False:
-            trace.name = break_title(trace.name, PHONE - LABELS, look.legend.font.size or USUAL["axis"])
-    look.margin.t = margin_above(fig, int(look.margin.t or 0))
+            trace.name = break_title(trace.name, PHONE - LABELS, layout.legend.font.size or USUAL["axis"])
+    layout.margin.t = margin_above(fig, int(layout.margin.t or 0))
 
 
 def margin_above(fig: Any, pixels: int) -> int:
@@ -121,7 +121,9 @@ def wrap_text(text: str, columns: float) -> tuple[str, ...]:
     lines: list[str] = []
     line, taken = "", 0.0
     for word in text.split():
-        for number, chunk in enumerate(chunk for unit in _units(word) for chunk in _split_wide_word(unit, columns)):
+        for number, chunk in enumerate(
+            chunk for unit in _split_unbreakable(word) for chunk in _split_wide_word(unit, columns)
+        ):
             needed, gap = text_columns(chunk), " " if line and number == 0 else ""
             if line and taken + len(gap) + needed > columns:
                 lines.append(line)
@@ -134,7 +136,7 @@ def wrap_text(text: str, columns: float) -> tuple[str, ...]:
 _CLOSING, _OPENING = "，。、：；！？）》」』】％…”’", "（《「『【“‘"
 
 
-def _units(word: str) -> list[str]:
+def _split_unbreakable(word: str) -> list[str]:
     """Split a word where a line may end: numbers, Latin words and Chinese characters, each with its punctuation."""
     units: list[str] = []
     for letter in word:

@@ -28,7 +28,7 @@ def main() -> None:
         config = replace(life.Config(), seed=args.seed, steps=args.steps)
         name = f"seed-{config.seed}-own"
         packed = life.pack_run(print_training(name, config, None))
-        print(f"kept in {prepared_files.write_cache_file(life.own_run_folder(name), packed)}")
+        print(f"kept in {prepared_files.write_cache_file(life.own_run_path(name), packed)}")
     for name in args.ship if args.ship else life.RUNS if args.ship is not None else ():
         keep = None if name == life.LIFE else life.N_FEW_CHECKPOINTS if name == life.BLURRED else 0
         (DATA / f"{name}.npz").write_bytes(life.pack_run(print_training(name, life.RUNS[name], keep)))

@@ -31,12 +31,14 @@ class RunCurve:
 def draw_runs(runs: Sequence[RunCurve], height: int = 470) -> Figure:
     """Draw the loss above and the best induction score below; faint runs are background."""
     colours = iter((PRIMARY[1], SCALED, ALTERNATIVE))
-    inks = [MASKED if run.faint else next(colours) for run in runs]
+    colours_by_run = [MASKED if run.faint else next(colours) for run in runs]
     last = max(float(run.measured_at[-1]) for run in runs)
     steps = {step: f"{step:,}" for step in (10, 30, 100, 300, 1000, 3000, 10_000) if EARLIEST <= step <= last}
     x = axis(labels=steps, type="log", range=np.log10([EARLIEST, last]).tolist())
-    losses = [_line(run, ink, run.loss_steps, run.losses, True) for run, ink in zip(runs, inks, strict=True)]
-    scores = [_line(run, ink, run.measured_at, run.induction, False) for run, ink in zip(runs, inks, strict=True)]
+    losses = [_line(run, ink, run.loss_steps, run.losses, True) for run, ink in zip(runs, colours_by_run, strict=True)]
+    scores = [
+        _line(run, ink, run.measured_at, run.induction, False) for run, ink in zip(runs, colours_by_run, strict=True)
+    ]
     return panels(
         [
             Panel(losses, x, axis(_("loss, nats"), rangemode="tozero")),
@@ -50,5 +52,5 @@ def draw_runs(runs: Sequence[RunCurve], height: int = 470) -> Figure:
 
 def _line(run: RunCurve, colour: str, x: np.ndarray, y: np.ndarray, named: bool) -> Series:
     hover = _("{name}, step {step}: {value}").format(name=run.name, step="%{x:.0f}", value="%{y:.3f}")
-    look = {"legendgroup": run.name, "showlegend": named, "hovertemplate": hover + "<extra></extra>"}
-    return line(np.maximum(x, FIRST), y, run.name, colour, width=1.2 if run.faint else 2.4) | look
+    options = {"legendgroup": run.name, "showlegend": named, "hovertemplate": hover + "<extra></extra>"}
+    return line(np.maximum(x, FIRST), y, run.name, colour, width=1.2 if run.faint else 2.4) | options

@@ -18,10 +18,10 @@ def page() -> None:
     """Draw the page."""
     page_parts.draw_heading(PAGE)
     with show_problems():
-        _draw()
+        _draw_sections()
 
 
-def _draw() -> None:
+def _draw_sections() -> None:
     """Draw everything below the heading."""
     picture_area = page_parts.main_picture()
     request = head_surveys.draw_form()
@@ -67,7 +67,7 @@ def _draw_details(scan: head_surveys.DisplayedScan, request: head_surveys.HeadsR
         map.draw_evidence(scan, column)
         show.program(
             head_survey.program(
-                scan.model, scan.config, request.measure, scan.costs_on or link_state.value(choices.COSTS_ON)
+                scan.model, scan.config, request.measure, scan.n_cost_sentences or link_state.value(choices.COSTS_ON)
             ),
             "heads",
             _("The same in a notebook"),

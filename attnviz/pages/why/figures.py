@@ -10,7 +10,7 @@ from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures import title_lines
 from attnviz.figures.chart import BARE, Series, axis, bars, cells, chart, line, mark_x, note, points
-from attnviz.figures.heatmap import as_typed, label, labels, token_axis
+from attnviz.figures.heatmap import escape_markup, label, labels, token_axis
 from attnviz.figures.theme import ALTERNATIVE, FONT, MASKED, PRIMARY, SCALED, SIGNED, THEORY, Figure
 
 HEADS, MLPS, BELOW = SCALED, ALTERNATIVE, THEORY
@@ -27,7 +27,7 @@ def layer_ticks(layers: int) -> list[int]:
 def _draw_with_legend(series: list[Series], title: str, layers: int, below: int, **look: Any) -> Figure:
     height = int(np.clip(110 + ROW * (layers + below), 360, 620))
     fig = chart(
-        series, height=height, title=as_typed(title), legend_below=True, dragmode=False, showlegend=True, **look
+        series, height=height, title=escape_markup(title), legend_below=True, dragmode=False, showlegend=True, **look
     )
     return fig.update_layout(margin_t=title_lines.margin_above(fig, 34))
 
@@ -71,7 +71,7 @@ def parts_ladder(
         title,
         layers,
         len(below),
-        x=axis(as_typed(unit)),
+        x=axis(escape_markup(unit)),
         y=_layer_axis(layers, len(below), title={"text": _("layer"), "standoff": 4}, **axis(labels=named)),
         notes=_note_largest(heads, mlps),
         barmode="overlay",
@@ -169,7 +169,7 @@ def lens_curves(
             text=[f"{Rounded(share):.2%}" for share in shares[:, column]],
             hover=hover.format(token=name, place="%{x:,}", share="%{text}") + "<extra></extra>",
         )
-        for column, (name, (colour, width, dash)) in enumerate(zip(map(as_typed, names), strokes, strict=False))
+        for column, (name, (colour, width, dash)) in enumerate(zip(map(escape_markup, names), strokes, strict=False))
     ]
     tokens = points(
         [0.7] * (layers + 1),
@@ -197,10 +197,10 @@ def source_bars(tokens: Sequence[str], values: np.ndarray, unit: str) -> Figure:
     """Bars of what one head adds from each source token, in sentence order."""
     rows, high = list(range(len(tokens))), int(np.clip(80 + 22 * len(tokens), 160, 460))
     named = dict(enumerate(labels(tokens, (high - 80) // 15, 18)))
-    token_texts, hover = list(map(as_typed, tokens)), "%{hovertext}: %{x:+.3f}"
+    token_texts, hover = list(map(escape_markup, tokens)), "%{hovertext}: %{x:+.3f}"
     return chart(
         [bars(values.tolist(), rows, None, HEADS, across=True, hovertext=token_texts, hover=hover)],
-        axis(as_typed(unit)),
+        axis(escape_markup(unit)),
         axis(labels=named, autorange="reversed", showgrid=False),
         height=high,
     )
@@ -248,7 +248,7 @@ def draw_circuit(nodes: Sequence[Node], tokens: Sequence[str], answer: str, titl
         at=["bottom center" if n % 2 else "top center" for n in beside],
         textfont={"size": 12, "family": FONT},
         hovertext=[
-            hover.format(name=node.name, score=node.score, token=as_typed(tokens[node.position])) for node in nodes
+            hover.format(name=node.name, score=node.score, token=escape_markup(tokens[node.position])) for node in nodes
         ],
         hover="%{hovertext}",
         customdata=list(range(len(nodes))),
@@ -262,9 +262,9 @@ def draw_circuit(nodes: Sequence[Node], tokens: Sequence[str], answer: str, titl
         axis(labels=named, range=[-0.6, last + 1.2], **BARE),
         axis(_("layer"), labels={n: str(layer) for layer, n in rows.items()}, range=[-0.9, len(rows) + 0.3], **BARE),
         height=460,
-        title=as_typed(title),
+        title=escape_markup(title),
         marks=[upright | {"x0": at, "x1": at} for at in range(len(tokens))],
-        notes=[note(last, len(rows) - 0.1, f"<b>{as_typed(answer)}</b>", font=large)],
+        notes=[note(last, len(rows) - 0.1, f"<b>{escape_markup(answer)}</b>", font=large)],
         dragmode="pan",
     )
 
@@ -306,7 +306,7 @@ def patch_map(shares: np.ndarray, exact: np.ndarray, linear: np.ndarray, tokens:
     known = np.argwhere(~np.isnan(exact) & (linear != 0))
     cell_texts = [
         [
-            _("layer {layer}, “{token}”").format(layer=layer, token=as_typed(tokens[at]))
+            _("layer {layer}, “{token}”").format(layer=layer, token=escape_markup(tokens[at]))
             + f"<br><b>{Rounded(shares[layer, at]):.1%}</b> "
             + (_("linearised") if np.isnan(exact[layer, at]) else _("exact"))
             for at in range(count)

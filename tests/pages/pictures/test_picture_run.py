@@ -135,5 +135,5 @@ def test_weights_means_and_rollout_follow_hidden_patches_and_a_scale_through_the
         so_far = (0.5 * weights.mean(0).numpy() + 0.5 * np.eye(65)) @ so_far
         np.testing.assert_allclose(picture_rollout(run.stacks[0], change)[number], so_far, atol=1e-5)
     maps = head_maps(run.stacks[0], change)
-    np.testing.assert_allclose(maps.usual[9], expected[layer][head, 0], atol=1e-5)
+    np.testing.assert_allclose(maps.default_row[9], expected[layer][head, 0], atol=1e-5)
     np.testing.assert_allclose(maps.mean[9], expected[layer][head, 1:].mean(0), atol=1e-5)

@@ -321,14 +321,14 @@ def pack_run(life: TrainingRun) -> bytes:
     return prepared_files.pack_file({"format": FORMAT, "config": asdict(life.config)}, arrays)
 
 
-def own_run_folder(name: str) -> Path:
+def own_run_path(name: str) -> Path:
     """Path of the file of a run that was trained on this machine."""
     return current_settings().cache / "born" / f"{name}.npz"
 
 
 def list_own_runs() -> list[str]:
     """Names of runs that were trained on this machine."""
-    return sorted(path.stem for path in own_run_folder("any").parent.glob("*.npz"))
+    return sorted(path.stem for path in own_run_path("any").parent.glob("*.npz"))
 
 
 @lru_cache(maxsize=16)
@@ -337,7 +337,7 @@ def read(name: str) -> TrainingRun:
     stored = (
         prepared_files.read(__package__, f"{name}.npz")
         if name in RUNS
-        else prepared_files.read_path(own_run_folder(name))
+        else prepared_files.read_path(own_run_path(name))
     )
     if stored is None or stored[0].get("format") != FORMAT:
         raise Problem("The file of the training run {name} is missing or damaged", name=name)

@@ -177,7 +177,7 @@ class DisplayedScan:
         return measure in self.result.measures
 
     @property
-    def costs_on(self) -> int:
+    def n_cost_sentences(self) -> int:
         """Number of sentences with measured costs; 0 if there are none."""
         return int(self.result.measures["silenced"].counts.max()) if self.has_measure("silenced") else 0
 

@@ -148,8 +148,8 @@ def source_sentence(scan: DisplayedScan) -> str:
         ngettext(
             "Costs are those of the first {n} of these texts.",
             "Costs are means over the first {n} of these texts.",
-            scan.costs_on,
-        ).format(n=scan.costs_on)
+            scan.n_cost_sentences,
+        ).format(n=scan.n_cost_sentences)
         if scan.has_measure("silenced")
         else "",
     )

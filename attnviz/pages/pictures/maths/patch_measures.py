@@ -42,9 +42,9 @@ class HeadMaps:
 
     distance: np.ndarray  #: mean pixels from a patch to its keys; NaN if queries are words
     entropy: np.ndarray  #: 0: one token, 1: uniform
-    on_class: np.ndarray  #: weight of patches on the class token; NaN if there is none
+    class_weight: np.ndarray  #: weight of patches on the class token; NaN if there is none
     mean: np.ndarray  #: (N, K)
-    usual: np.ndarray  #: (N, K): the row that is on show while none is chosen
+    default_row: np.ndarray  #: (N, K): the row that is on show while none is chosen
 
 
 def head_maps(stack: PatchStack, change: HeadChange = UNCHANGED) -> HeadMaps:
@@ -177,7 +177,7 @@ def program(run: PictureRun, query: int, change: HeadChange) -> str:
     is_cross_attention, unchanged = stack == "words", _CLASSIFIER_PROGRAM if run.written is None else _WRITER_PROGRAM
     return (_CHANGE_PROGRAM if change else unchanged).format(
         model=run.model,
-        counts=_counts(run),
+        counts=_pixel_list(run),
         hidden=change.hidden,
         silenced=change.silenced,
         factor=change.factor,
@@ -191,7 +191,7 @@ def program(run: PictureRun, query: int, change: HeadChange) -> str:
     )
 
 
-def _counts(run: PictureRun) -> str:
+def _pixel_list(run: PictureRun) -> str:
     """Pixels of the picture, 0 to 16, as a Python list."""
     pixels = run.prepared.inputs["pixel_values"][0, 0]
     counts = np.rint(((pixels + 1) * (COUNTS / 2)).cpu().numpy()).astype(int).tolist()

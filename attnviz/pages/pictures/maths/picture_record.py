@@ -118,13 +118,13 @@ class PictureRun:
     windows: dict[RecordedLayer, Windows] = field(default_factory=dict)  #: of a model that looks inside windows
     texts: TextEncoder | None = None  #: of a model that compares pictures with descriptions
     prompt: PromptedPicture | None = None  #: of a model that was given words and the picture among them
-    left_out: tuple[Message, ...] = ()  #: stages that are not among `stacks`, and why
+    omitted_stages: tuple[Message, ...] = ()  #: stages that are not among `stacks`, and why
 
     @property
     def notices(self) -> tuple[Message, ...]:
         """Notices about the preparation of the picture, and about what the model cannot show."""
         fixed = () if self.can_change else (Message(_FIXED_ATTENTION, {"name": self.name}),)
-        return self.prepared.notices + self.left_out + fixed
+        return self.prepared.notices + self.omitted_stages + fixed
 
     @property
     def can_change(self) -> bool:
@@ -151,7 +151,7 @@ def visible_keys(grid: PatchGrid, hidden: Sequence[int]) -> Tensor:
 Masks = Mapping[LayerKey, Tensor]  #: what may be seen in a layer once patches are hidden
 
 
-def window_edits(run: PictureRun, change: HeadChange, masks: Masks) -> list[Edit]:
+def build_edits(run: PictureRun, change: HeadChange, masks: Masks) -> list[Edit]:
     """Edits for `intervene`: masks of all layers, ablated heads, and the scale of one head."""
     edits = [
         Edit(layer.index, kind=layer.kind, tower=layer.tower or None, mask=masks[layer.place])
@@ -220,15 +220,15 @@ def stage_stacks(
     return tuple(stacks), tuple(left_out)
 
 
-def hidden_in_coarser(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[int, ...]:
+def coarsen_patches(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[int, ...]:
     """Patches of `grid` that are covered entirely by hidden patches of a finer grid."""
     if (fine.rows, fine.columns) == (grid.rows, grid.columns):
         return hidden
     covered = set(hidden)
-    return tuple(patch for patch in range(grid.patches) if set(patches_in_finer((patch,), fine, grid)) <= covered)
+    return tuple(patch for patch in range(grid.patches) if set(refine_patches((patch,), fine, grid)) <= covered)
 
 
-def patches_in_finer(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[int, ...]:
+def refine_patches(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[int, ...]:
     """Patches of the finer grid with centres inside these patches of `grid`."""
     row, column = np.divmod(np.arange(fine.patches), fine.columns)
     down = ((row + 0.5) * grid.rows / fine.rows).astype(int)
@@ -236,15 +236,13 @@ def patches_in_finer(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) 
     return tuple(np.flatnonzero(np.isin(down * grid.columns + across, hidden)).tolist())
 
 
-def masks_without(run: PictureRun, hidden: tuple[int, ...]) -> dict[LayerKey, Tensor]:
+def build_hiding_masks(run: PictureRun, hidden: tuple[int, ...]) -> dict[LayerKey, Tensor]:
     """Masks by layer that hide patches of the first stack in all windows, also in stages left out."""
     base, masks = run.stacks[0].grid, {}
     for layer, windows in run.windows.items():
         grid = PatchGrid(windows.rows, windows.columns)
         here = (
-            patches_in_finer(hidden, grid, base)
-            if grid.patches > base.patches
-            else hidden_in_coarser(hidden, base, grid)
+            refine_patches(hidden, grid, base) if grid.patches > base.patches else coarsen_patches(hidden, base, grid)
         )
         covered = torch.zeros(grid.patches, dtype=torch.bool)
         covered[list(here)] = True

@@ -22,11 +22,11 @@ from attnviz.pages.pictures.maths.picture_record import (
     PatchStack,
     PictureAnswer,
     PictureRun,
+    build_edits,
+    build_hiding_masks,
     layer_windows,
-    masks_without,
     stage_stacks,
     visible_keys,
-    window_edits,
 )
 from attnviz.pages.pictures.maths.prompted_run import (
     best_description,
@@ -54,7 +54,7 @@ def run_picture(loaded: LoadedModel, pixels: np.ndarray, text: str = "") -> Pict
     inputs: dict[str, Any] = {name: tensor.to(loaded.model.device) for name, tensor in prepared.inputs.items()}
     written = None
     if loaded.model.config.is_encoder_decoder:
-        written = write(loaded.model, inputs)
+        written = decode_greedily(loaded.model, inputs)
         inputs = inputs | {"decoder_input_ids": written[:, :-1]}
     trace = capture(loaded.model, logits="all", **inputs)
     windows = layer_windows(loaded, trace, prepared)
@@ -74,7 +74,7 @@ def run_picture(loaded: LoadedModel, pixels: np.ndarray, text: str = "") -> Pict
         written,
         inputs,
         windows,
-        left_out=left_out,
+        omitted_stages=left_out,
     )
 
 
@@ -96,14 +96,14 @@ def rerun(loaded: LoadedModel, run: PictureRun, change: HeadChange) -> tuple[Pic
     if run.written is None:
         trace = intervene(model, edits, logits="all", **inputs)
         return make_answer(model, trace, None), trace
-    written = write(model, inputs, edits)
+    written = decode_greedily(model, inputs, edits)
     trace = intervene(model, edits, logits="all", **inputs, decoder_input_ids=written[:, :-1])
     return make_answer(model, trace, written), trace
 
 
 def make_edits(run: PictureRun, change: HeadChange) -> list[Edit]:
     """Edits for `intervene` that make a change."""
-    masks = masks_without(run, change.hidden) if change.hidden else {}
+    masks = build_hiding_masks(run, change.hidden) if change.hidden else {}
     if change.hidden and not run.windows:
         for stack in run.stacks:
             seen, beside = (
@@ -111,7 +111,7 @@ def make_edits(run: PictureRun, change: HeadChange) -> list[Edit]:
                 {(layer.kind, layer.tower) for layer in stack.layers},
             )
             masks |= {layer.place: seen for layer in run.trace.layers if (layer.kind, layer.tower) in beside}
-    return window_edits(run, change, masks)
+    return build_edits(run, change, masks)
 
 
 def make_stacks(
@@ -133,7 +133,7 @@ def make_stacks(
     return tuple(stacks)
 
 
-def write(model: Any, inputs: dict[str, Any], edits: Sequence[Edit] = ()) -> Tensor:
+def decode_greedily(model: Any, inputs: dict[str, Any], edits: Sequence[Edit] = ()) -> Tensor:
     """Token ids (1, T) of greedy decoding, with start and end tokens."""
     start, end = model.config.decoder_start_token_id, model.config.eos_token_id
     written = torch.tensor([[start]], device=inputs["pixel_values"].device)

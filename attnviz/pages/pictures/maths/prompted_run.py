@@ -31,8 +31,8 @@ from attnviz.pages.pictures.maths.picture_record import (
     PictureAnswer,
     PictureRun,
     TextEncoder,
+    build_edits,
     visible_keys,
-    window_edits,
 )
 
 MOST_NEW_TOKENS = 8  #: tokens of an answer: each takes a forward pass
@@ -142,16 +142,16 @@ def prompt_edits(model: Any, run: PictureRun, change: HeadChange, length: int) -
             masks[layer.place] = seen
         for layer in _vision_layers(run.trace):
             masks[layer.place] = _visible_patches(model, layer.shape[3], run.prompt.grid, change.hidden)
-    return window_edits(run, change, masks)
+    return build_edits(run, change, masks)
 
 
 def extend_pattern(pattern: Tensor, length: int) -> Tensor:
     """Cut a mask (T, T) to `length` tokens, or extend it with causal rows."""
-    have = len(pattern)
-    if length <= have:
+    length_before = len(pattern)
+    if length <= length_before:
         return pattern[:length, :length].clone()
     extended = torch.ones(length, length, dtype=torch.bool, device=pattern.device).tril()
-    extended[:have, :have] = pattern
+    extended[:length_before, :length_before] = pattern
     return extended
 
 

@@ -31,8 +31,8 @@ from attnviz.pages.pictures.maths.picture_record import (
     PatchStack,
     PictureRun,
     PictureStack,
-    hidden_in_coarser,
-    patches_in_finer,
+    coarsen_patches,
+    refine_patches,
 )
 from attnviz.pages.pictures.panels import picture_answer, picture_cache, picture_input
 
@@ -115,7 +115,7 @@ def chosen_view(run: PictureRun, stack: PatchStack) -> PatchChoices:
         layer,
         widgets.limit_choice(choices.HEAD, stack.layers[layer].n_heads - 1),
         link_state.value(choices.PINS),
-        hidden_in_coarser(link_state.value(choices.HIDDEN), run.stacks[0].grid, stack.grid),
+        coarsen_patches(link_state.value(choices.HIDDEN), run.stacks[0].grid, stack.grid),
         silenced,
         link_state.value(choices.FACTOR),
         cast(PatchRows, link_state.value(choices.SHOWS)),
@@ -126,8 +126,8 @@ def _store_choices(fine: PatchGrid, stack: PatchStack, chosen: PatchChoices) -> 
     """Store the choices of the view in the link. Hidden patches are stored on the finest grid."""
     other_stacks = tuple(head for head in link_state.value(choices.SILENCED) if head[0] != stack.id)
     hidden = link_state.value(choices.HIDDEN)
-    if hidden_in_coarser(hidden, fine, stack.grid) != chosen.hidden:  # else parts of a coarse patch stay as they are
-        hidden = patches_in_finer(chosen.hidden, fine, stack.grid)
+    if coarsen_patches(hidden, fine, stack.grid) != chosen.hidden:  # else parts of a coarse patch stay as they are
+        hidden = refine_patches(chosen.hidden, fine, stack.grid)
     link_state.set_many(
         {
             choices.LAYER: chosen.layer,
@@ -282,7 +282,7 @@ def _measures_table(
     layers, heads = zip(
         *((layer, head) for layer, count in enumerate(scene.heads) for head in range(count)), strict=True
     )
-    columns = {"distance_pixels": maps.distance, "entropy_share": maps.entropy, "class_token": maps.on_class}
+    columns = {"distance_pixels": maps.distance, "entropy_share": maps.entropy, "class_token": maps.class_weight}
     return {"layer": list(layers), "head": list(heads)} | {
         name: [f"{value:.6g}" if np.isfinite(value) else "" for value in values] for name, values in columns.items()
     }

@@ -226,5 +226,5 @@ def _order_patches(loaded: LoadedModel, picture: picture_cache.ChosenPicture, ru
     """Order of removal: patches with the least weight of all heads, or of the class token, first."""
     stack = run.stack("words")
     maps = picture_cache.head_maps_of_run(loaded, picture, stack)
-    rows = maps.usual if stack.grid.has_class and not stack.query_tokens else maps.mean
+    rows = maps.default_row if stack.grid.has_class and not stack.query_tokens else maps.mean
     return [int(patch) for patch in np.argsort(rows[:, stack.grid.first :].mean(0), kind="stable")]

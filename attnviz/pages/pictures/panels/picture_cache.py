@@ -127,7 +127,7 @@ def patch_scene(
     heads = run_result(
         loaded, picture, ("raw", stack.id, head_key), lambda: raw_scores.pack(tuple(raw_heads(sent)[among]), bits)
     )
-    measure = {"distance": maps.distance, "entropy": maps.entropy, "class": maps.on_class}.get(order)
+    measure = {"distance": maps.distance, "entropy": maps.entropy, "class": maps.class_weight}.get(order)
     grid = stack.grid
     return PatchScene(
         data,
@@ -137,7 +137,7 @@ def patch_scene(
         tuple(translate_message(name) for name in grid.special),
         stack.query_tokens or None,
         tuple(layer_record.n_heads for layer_record in stack.layers),
-        np.stack([changed_maps.mean, changed_maps.usual]),
+        np.stack([changed_maps.mean, changed_maps.default_row]),
         heads,
         sends_all_heads,
         _compute_with_change(loaded, picture, stack, change, mean_weights),
