@@ -23,9 +23,9 @@ CHINESE = re.compile(r"[\u4e00-\u9fff]")
 @pytest.fixture(autouse=True)
 def as_before() -> Iterator[None]:
     """What a command line sets for its process is set back."""
-    usual, said = words._usual, vars(argparse)["_"]
+    usual, said = words._default_language, vars(argparse)["_"]
     yield
-    words.set_usual_language(usual)
+    words.set_default_language(usual)
     vars(argparse)["_"] = said
 
 

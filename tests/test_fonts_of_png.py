@@ -37,7 +37,7 @@ def machine(having: str) -> Callable[[], Any]:
 )
 def test_a_script_without_a_font_is_refused(monkeypatch: pytest.MonkeyPatch, having: str, svg: str, refused: bool):
     monkeypatch.setattr(rasterised, "_resvg", machine(having))
-    rasterised._has_a_font.cache_clear()
+    rasterised._has_font.cache_clear()
     try:
         if refused:
             with pytest.raises(Problem, match="Chinese" if svg is CHINESE else "needs a font for its words"):
@@ -45,7 +45,7 @@ def test_a_script_without_a_font_is_refused(monkeypatch: pytest.MonkeyPatch, hav
         else:
             assert rasterised.render_png(svg)
     finally:
-        rasterised._has_a_font.cache_clear()
+        rasterised._has_font.cache_clear()
 
 
 def drawn_from(monkeypatch: pytest.MonkeyPatch, svg: str) -> str:
@@ -75,8 +75,8 @@ def test_chinese_is_drawn_in_a_chinese_font_whoever_names_the_fonts(monkeypatch:
 
 @pytest.mark.skipif(shutil.which("fc-match") is None, reason="asks the system which font is for Chinese")
 def test_the_first_chinese_letters_of_a_line_do_not_turn_its_numbers_into_another_font():
-    if not rasterised._has_a_font(rasterised.CHINESE):
+    if not rasterised._has_font(rasterised.CHINESE):
         pytest.skip("this machine has no Chinese font")
     plain = '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="40"{}><text x="2" y="30">第 13 层</text></svg>'
-    named = plain.format(f' font-family="{rasterised._font_for(rasterised.CHINESE_TEXT)}"')
+    named = plain.format(f' font-family="{rasterised._match_font(rasterised.CHINESE_TEXT)}"')
     assert rasterised.render_png(plain.format(' font-family="system-ui, sans-serif"')) == rasterised.render_png(named)

@@ -76,8 +76,8 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | Non
         layer.mask.expand(1, layer.n_heads, *layer.shape[2:])[0, config.head].cpu().numpy(),
         before.numpy(),
         after.numpy(),
-        over_distance(before),
-        over_distance(after),
+        weight_by_distance(before),
+        weight_by_distance(after),
         (float(mean_over_rows(previous_token_mass(before))), float(mean_over_rows(previous_token_mass(after)))),
         (float(mean_over_rows(first_token_mass(before))), float(mean_over_rows(first_token_mass(after)))),
         total_variation(before, after).numpy(),
@@ -86,6 +86,6 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | Non
     )
 
 
-def over_distance(weights: Tensor) -> np.ndarray:
+def weight_by_distance(weights: Tensor) -> np.ndarray:
     """Mean weight on the key `d` positions before the query, (K,), over the queries that have one."""
     return np.array([float(weights.diagonal(-d).mean()) for d in range(weights.shape[-1])])

@@ -69,29 +69,29 @@ class Matrix:
         values = np.where(self.hidden, 0, self.values) - np.where(subtrahend.hidden, 0, subtrahend.values)
         return replace(self, values=values.astype(np.float32), hidden=self.hidden & subtrahend.hidden, before_w_o=None)
 
-    def said_before_w_o(self, row: int) -> Message | None:
+    def sentence_before_w_o(self, row: int) -> Message | None:
         """For the key that `said_of` names first, the length of the same product before the output projection."""
         if self.before_w_o is None or self.hidden[row].all():
             return None
         key = int(np.where(self.hidden[row], 0.0, self.values[row]).argmax())
         return Message(
             "Before W_O, weight times value of “{key}” is {length:.2f} long.",
-            {"key": _named(self.cols, self.col_at, key), "length": float(self.before_w_o[row, key])},
+            {"key": _label_with_position(self.cols, self.col_at, key), "length": float(self.before_w_o[row, key])},
         )
 
     def row_name(self, row: int) -> str:
         """A row's label, followed by its position when the label occurs more than once."""
-        return _named(self.rows, self.row_at, row)
+        return _label_with_position(self.rows, self.row_at, row)
 
     def col_name(self, col: int) -> str:
         """A column's label, followed by its position when the label occurs more than once."""
-        return _named(self.cols, self.col_at, col)
+        return _label_with_position(self.cols, self.col_at, col)
 
     @property
     def telling_row(self) -> int:
         return telling_row(self.values, self.hidden)
 
-    def said_of(self, row: int) -> Message:
+    def row_sentence(self, row: int) -> Message:
         """A sentence naming the three largest cells of a row; a token that occurs more than once gets its position."""
         token = self.row_name(row)
         if self.hidden[row].all():
@@ -158,7 +158,7 @@ ROW_SENTENCES: dict[Meaning, tuple[Message, Message, Message]] = {
 }
 
 
-def _named(labels: Sequence[str], at: Sequence[int], index: int) -> str:
+def _label_with_position(labels: Sequence[str], at: Sequence[int], index: int) -> str:
     """A token's label, followed by its position when the label occurs more than once."""
     return labels[index] if labels.count(labels[index]) == 1 else f"{labels[index]} ({at[index]})"
 
@@ -172,10 +172,10 @@ def head_matrix(
     scale: ScaleChoice = "model",
 ) -> Matrix:
     """One head under the model's or another mask and scale; `layer` and `head` count from 0 within the stack."""
-    return attended_head(stack, layer, head, look, mask, scale)[0]
+    return head_matrix_and_data(stack, layer, head, look, mask, scale)[0]
 
 
-def attended_head(
+def head_matrix_and_data(
     stack: Stack,
     layer: int,
     head: int,
@@ -188,7 +188,7 @@ def attended_head(
     if chosen.exact:
         stages = chosen.stages_of([head], mask, scale, values=False)
     weights = (chosen.weights(head, mask, scale) if stages is None else stages.weights)[0, 0].float()
-    hidden = _hidden(stack, layer, head, mask)
+    hidden = _hidden_cells(stack, layer, head, mask)
     norms = chosen.value_norms()[0, head].float() if look.values == "values" else None
     if norms is None:
         result = arrange_matrix(stack, weights, hidden, look)
@@ -199,7 +199,7 @@ def attended_head(
         result = replace(result, before_w_o=arrange_matrix(stack, weights * bare, hidden, look).values)
     if stages is None:
         return result, result.data
-    data = _with_vectors(stack, chosen, head, _of_layer(chosen, [head], stages.scores)[0])
+    data = _add_vectors(stack, chosen, head, _layer_heads(chosen, [head], stages.scores)[0])
     return result, replace(data, norms=None if norms is None else norms.numpy(force=True))
 
 
@@ -210,14 +210,14 @@ def average_heads(stack: Stack, heads: Sequence[tuple[int, int]], look: DisplayO
         by_layer.setdefault(layer, []).append(head)
     total = sum(stack.layers[layer].weights(chosen)[0].float().sum(0) for layer, chosen in by_layer.items())
     assert isinstance(total, Tensor)
-    hidden = torch.stack([_hidden(stack, layer, chosen[0]) for layer, chosen in by_layer.items()]).all(0)
+    hidden = torch.stack([_hidden_cells(stack, layer, chosen[0]) for layer, chosen in by_layer.items()]).all(0)
     return replace(arrange_matrix(stack, total / len(heads), hidden, look), meaning="mean")
 
 
 def attention_rollout(stack: Stack, look: DisplayOptions = AS_IT_IS, layers: int | None = None) -> Matrix:
     """Attention rollout through the first `layers` layers (None: all); half of what a layer hands on skips it."""
     flowed = _rollout(stack.layers[:layers])
-    hidden = torch.stack([_hidden(stack, index, 0) for index in range(len(flowed))]).all(0)
+    hidden = torch.stack([_hidden_cells(stack, index, 0) for index in range(len(flowed))]).all(0)
     return replace(arrange_matrix(stack, flowed[-1], hidden, look), meaning="estimate")
 
 
@@ -241,7 +241,7 @@ def display_axes(stack: Stack, look: DisplayOptions) -> tuple[MatrixAxis, Matrix
     rows, cols = matrix_axis(stack.queries, by_word, look.special), matrix_axis(stack.keys, by_word, look.special)
     if look.sentences != "all" and max(rows.segment, default=0) > 0:
         looks, looked_at = look.sentences.split(" to ")
-        rows, cols = _only(rows, looks), _only(cols, looked_at)
+        rows, cols = _select_sentence(rows, looks), _select_sentence(cols, looked_at)
     if not len(rows) or not len(cols):
         raise Problem("With special tokens hidden there is nothing left to show")
     return rows, cols
@@ -258,7 +258,7 @@ def arrange_matrix(stack: Stack, values: Tensor, hidden: Tensor, look: DisplayOp
         cols.labels,
         tuple(places[0] for places in rows.positions),
         tuple(places[0] for places in cols.positions),
-        (_breaks(rows), _breaks(cols)),
+        (_segment_starts(rows), _segment_starts(cols)),
         tuple(dict.fromkeys(rows.notes + cols.notes)),
         stack.same_tokens and rows.positions == cols.positions,
         rows.positions,
@@ -266,7 +266,7 @@ def arrange_matrix(stack: Stack, values: Tensor, hidden: Tensor, look: DisplayOp
     )
 
 
-def _only(side: MatrixAxis, which: str) -> MatrixAxis:
+def _select_sentence(side: MatrixAxis, which: str) -> MatrixAxis:
     """The part of an axis that belongs to the "first" or the "second" sentence."""
     wanted = [(segment == 0) == (which == "first") for segment in side.segment]
     return replace(
@@ -277,21 +277,21 @@ def _only(side: MatrixAxis, which: str) -> MatrixAxis:
     )
 
 
-def _breaks(side: MatrixAxis) -> tuple[int, ...]:
+def _segment_starts(side: MatrixAxis) -> tuple[int, ...]:
     """The indices at which the second and later segments begin."""
     highest = accumulate(side.segment, max)
     return tuple(i for i, (now, before) in enumerate(zip(side.segment[1:], highest, strict=False), 1) if now > before)
 
 
-def _hidden(stack: Stack, layer: int, head: int, mask: MaskChoice = "model") -> Tensor:
+def _hidden_cells(stack: Stack, layer: int, head: int, mask: MaskChoice = "model") -> Tensor:
     """(Q, K), True where this head may not look."""
     chosen = stack.layers[layer]
     if not chosen.exact:
         return torch.zeros(chosen.shape[2:], dtype=torch.bool)
-    return ~_of_heads(chosen, chosen.mask_for(mask))[head].cpu()
+    return ~_expand_to_heads(chosen, chosen.mask_for(mask))[head].cpu()
 
 
-def _of_heads(layer: RecordedLayer, tensor: Tensor) -> Tensor:
+def _expand_to_heads(layer: RecordedLayer, tensor: Tensor) -> Tensor:
     """What broadcasts to (B, H, Q, K), for the first sentence, as a view (H, Q, K)."""
     return tensor.reshape((1,) * (4 - tensor.dim()) + tuple(tensor.shape))[:1].expand(1, *layer.shape[1:])[0]
 
@@ -300,10 +300,10 @@ def _of_heads(layer: RecordedLayer, tensor: Tensor) -> Tensor:
 def raw_head(stack: Stack, layer: int, head: int) -> HeadData:
     """One head, with its q and k; `layer` and `head` count from 0 within the stack."""
     chosen = stack.layers[layer]
-    return _with_vectors(stack, chosen, head, _of_layer(chosen, [head])[0])
+    return _add_vectors(stack, chosen, head, _layer_heads(chosen, [head])[0])
 
 
-def _with_vectors(stack: Stack, layer: RecordedLayer, head: int, data: HeadData) -> HeadData:
+def _add_vectors(stack: Stack, layer: RecordedLayer, head: int, data: HeadData) -> HeadData:
     tokens_q, tokens_k = stack.tokens
     data = replace(data, tokens_q=tokens_q, tokens_k=tokens_k)
     if layer.q is None or layer.k is None:
@@ -316,18 +316,18 @@ def raw_heads(
     layers: Sequence[RecordedLayer], tokens_q: Sequence[str] = (), tokens_k: Sequence[str] | None = None
 ) -> list[HeadData]:
     """All heads of these layers, layer by layer, of the first sentence of their batch, which should be a short one."""
-    heads = [head for layer in layers for head in _of_layer(layer, list(range(layer.n_heads)))]
+    heads = [head for layer in layers for head in _layer_heads(layer, list(range(layer.n_heads)))]
     return [replace(head, tokens_q=tokens_q, tokens_k=tokens_k) for head in heads]
 
 
-def _of_layer(layer: RecordedLayer, heads: list[int], known: Tensor | None = None) -> list[HeadData]:
-    masks = _of_heads(layer, layer.mask)[heads].numpy(force=True)
+def _layer_heads(layer: RecordedLayer, heads: list[int], known: Tensor | None = None) -> list[HeadData]:
+    masks = _expand_to_heads(layer, layer.mask)[heads].numpy(force=True)
     padding = None if layer.padding is None else layer.padding[0, 0, 0].numpy(force=True)
     if not layer.exact:
         weights = layer.weights(heads)[0].float().numpy(force=True)
         return [HeadData(weights[i], masks[i], exact=False, padding=padding) for i in range(len(heads))]
     scores = (layer.scores(heads) if known is None else known)[0].float().numpy(force=True)
-    biases = None if layer.bias is None else _of_heads(layer, layer.bias)[heads].float().numpy(force=True)
+    biases = None if layer.bias is None else _expand_to_heads(layer, layer.bias)[heads].float().numpy(force=True)
     sinks = None if layer.sinks is None else layer.sinks.float().cpu().tolist()
     return [
         HeadData(

@@ -50,8 +50,8 @@ class Result:
     before: np.ndarray  #: (H, Q, K) weights as trained
     after: np.ndarray  #: (H, Q, K) weights with keys and values shared
     hidden: np.ndarray  #: (Q, K) boolean: cells that the mask hides
-    weights_moved: np.ndarray  #: (H,) the share of each head's weight that went to other keys, mean over all rows
-    outputs_moved: np.ndarray  #: (H,) change of each head's output, relative
+    weight_shifts: np.ndarray  #: (H,) the share of each head's weight that went to other keys, mean over all rows
+    output_changes: np.ndarray  #: (H,) change of each head's output, relative
     k_shape: tuple[int, ...]  #: (G, K, D) of the shared keys
     v_shape: tuple[int, ...]
     sweep: tuple[Point, ...]  #: one point for each possible number of key/value heads, from MHA down to MQA
@@ -84,10 +84,10 @@ class Result:
 
 def kv_head_choices(layer: RecordedLayer) -> list[int]:
     """Numbers of key/value heads that the layer's own can be copied or pooled to, most first: from MHA to MQA."""
-    return _counts(layer.n_heads, layer.n_kv_heads)
+    return _kv_head_counts(layer.n_heads, layer.n_kv_heads)
 
 
-def _counts(heads: int, kv_heads: int) -> list[int]:
+def _kv_head_counts(heads: int, kv_heads: int) -> list[int]:
     copied = [g for g in range(heads, kv_heads, -1) if heads % g == 0 and g % kv_heads == 0]
     return copied + [g for g in range(kv_heads, 0, -1) if kv_heads % g == 0]
 
@@ -118,7 +118,7 @@ def pooling_change(config: Config) -> TensorChange:
     """The same pooling as a function of (q, k, v), to run a whole model with."""
 
     def share(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        wanted = max(g for g in _counts(q.shape[-3], k.shape[-3]) if g <= config.n_kv_heads)
+        wanted = max(g for g in _kv_head_counts(q.shape[-3], k.shape[-3]) if g <= config.n_kv_heads)
         return (
             q,
             pool_heads(k, wanted, config.method, config.seed),
@@ -128,7 +128,7 @@ def pooling_change(config: Config) -> TensorChange:
     return share
 
 
-def with_output_projection(layer: RecordedLayer, model: nn.Module) -> RecordedLayer:
+def add_output_projection(layer: RecordedLayer, model: nn.Module) -> RecordedLayer:
     """The layer with its output projection, which traces kept in files leave out."""
     if layer.w_o is not None or layer.v is None or not layer.name:
         return layer
@@ -148,7 +148,7 @@ def run(layer: RecordedLayer, config: Config) -> Result:
             n_kv_heads=config.n_kv_heads,
             choices=MessageList(kv_head_choices(layer)),
         )
-    before, after = _stages(layer, Config(layer.index, layer.n_kv_heads)), _stages(layer, config)
+    before, after = _pooled_stages(layer, Config(layer.index, layer.n_kv_heads)), _pooled_stages(layer, config)
     allowed = layer.mask.expand(1, layer.n_heads, *layer.shape[2:])[0]
     return Result(
         config,
@@ -161,18 +161,18 @@ def run(layer: RecordedLayer, config: Config) -> Result:
         relative_change(before.output[0], after.output[0]).float().numpy(force=True),
         (config.n_kv_heads, *layer.k.shape[2:]),
         (config.n_kv_heads, *layer.v.shape[2:]),
-        tuple(_point(layer, before, g, config) for g in kv_head_choices(layer)),
+        tuple(_measure_point(layer, before, g, config) for g in kv_head_choices(layer)),
     )
 
 
-def _stages(layer: RecordedLayer, config: Config) -> Stages:
+def _pooled_stages(layer: RecordedLayer, config: Config) -> Stages:
     """The layer's attention on pooled keys and values, (1, H, Q, K)."""
     q, k, v = pooling_change(config)(*(tensor[:1] for tensor in layer.qkv))
     return replace(layer, q=q, k=k, v=v).stages_of(list(range(layer.n_heads)))
 
 
-def _point(layer: RecordedLayer, before: Stages, n_kv_heads: int, config: Config) -> Point:
-    after, (q, _k, v) = _stages(layer, replace(config, n_kv_heads=n_kv_heads)), layer.qkv
+def _measure_point(layer: RecordedLayer, before: Stages, n_kv_heads: int, config: Config) -> Point:
+    after, (q, _k, v) = _pooled_stages(layer, replace(config, n_kv_heads=n_kv_heads)), layer.qkv
     width = layer.w_o.shape[0] if layer.w_o is not None else layer.n_heads * v.shape[-1]
     shape = HeadLayout(width, layer.n_heads, n_kv_heads, q.shape[-1], v.shape[-1])
     count = count_parameters(shape)
@@ -226,7 +226,7 @@ def rerun_with_sharing(before: ModelRun, loaded: LoadedModel, config: Config, sc
 
 def _last_output(trace: Trace, loaded: LoadedModel) -> Tensor:
     """What the last layer that looks at its own tokens adds, (Q, M)."""
-    layer = with_output_projection(
+    layer = add_output_projection(
         [candidate for candidate in trace.layers if candidate.kind == "self"][-1], loaded.model
     )
     return layer_output(layer, layer.stages_of(list(range(layer.n_heads))))

@@ -148,14 +148,14 @@ def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
     )
 
 
-def has_kept_run(request: Request) -> bool:
+def has_stored_run(request: Request) -> bool:
     """Whether `stored_run` will find this run on the disk. Looks at files only, and loads nothing."""
-    return _example(request) is not None and is_prepared(find(request.model))
+    return _find_example(request) is not None and is_prepared(find(request.model))
 
 
 def stored_run(request: Request) -> ModelRun | None:
     """The run of an example, from the trace that was kept when its model was prepared; needs no model in memory."""
-    example = _example(request)
+    example = _find_example(request)
     prepared = prepared_example(example) if example else None
     if prepared is None:
         return None
@@ -164,7 +164,7 @@ def stored_run(request: Request) -> ModelRun | None:
     return ModelRun(request, name, prepared.trace, prepared.tokens, rounded_to=bits)
 
 
-def _example(request: Request) -> Example | None:
+def _find_example(request: Request) -> Example | None:
     """The example with exactly this model and these sentences, if there is one."""
     if request.frame != "usual":
         return None
@@ -189,7 +189,7 @@ def find_reading(request: dict[str, Any]) -> Trace | None:
         return None
     try:
         contents = path.read_bytes()
-        if contents[:_SUM_BYTES] != _sum_of(contents[_SUM_BYTES:]):
+        if contents[:_SUM_BYTES] != _checksum(contents[_SUM_BYTES:]):
             return None
         os.utime(path)  # used now: it goes last
         return Trace.from_bytes(contents[_SUM_BYTES:])
@@ -204,11 +204,11 @@ def store_trace(request: dict[str, Any], trace: Trace) -> None:
         return
     with contextlib.suppress(*FAILED):
         sent = trace.to_bytes()
-        write_whole(path, _sum_of(sent) + sent, 0o600)
-        _make_room(path.parent)
+        write_whole(path, _checksum(sent) + sent, 0o600)
+        _evict_oldest(path.parent)
 
 
-def _sum_of(sent: bytes) -> bytes:
+def _checksum(sent: bytes) -> bytes:
     """Stands before a trace, so that one whose bytes are not what they were is not shown."""
     return zlib.crc32(sent).to_bytes(_SUM_BYTES, "little")
 
@@ -228,7 +228,7 @@ def _reading_path(request: dict[str, Any]) -> Path | None:
     return folder / (hashlib.sha256(request_json.encode("utf-8", "surrogatepass")).hexdigest() + SUFFIX)
 
 
-def _make_room(folder: Path) -> None:
+def _evict_oldest(folder: Path) -> None:
     files = []
     for path in folder.iterdir():  # those of writers that died among them
         with contextlib.suppress(OSError):

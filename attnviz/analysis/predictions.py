@@ -122,7 +122,7 @@ def token_choices(
     """The `n` likeliest tokens of a slot that temperature and top-k leave possible."""
     full = probabilities(slot.logits)
     return [
-        TokenChoice(token, *_spelled(loaded, token), float(full[token]), sampling_probability)
+        TokenChoice(token, *_spell_token(loaded, token), float(full[token]), sampling_probability)
         for token, sampling_probability in likeliest_tokens(slot.logits, n, temperature, top_k)
     ]
 
@@ -137,12 +137,12 @@ def likeliest(
 ) -> list[ProbabilityChange]:
     """The `n` likeliest tokens of `before` (V,) and the `n_after` (or `n`) of `after`, by probability before."""
     return [
-        ProbabilityChange(_spelled(loaded, token)[0], *both)
+        ProbabilityChange(_spell_token(loaded, token)[0], *both)
         for token, *both in compare_predictions(before, after, n, n_after)
     ]
 
 
-def _spelled(loaded: LoadedModel, token: int) -> tuple[str, str]:
+def _spell_token(loaded: LoadedModel, token: int) -> tuple[str, str]:
     assert loaded.tokenizer is not None
     text = str(loaded.tokenizer.decode([token], clean_up_tokenization_spaces=False))
     return token_label(text), text

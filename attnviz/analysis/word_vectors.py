@@ -74,7 +74,7 @@ class Sentence:
         return len(self.words)
 
 
-def refuse_none_and_too_many(words: tuple[str, ...]) -> None:
+def check_word_count(words: tuple[str, ...]) -> None:
     """A Problem for a sentence without words, or with more than there is room for."""
     if not words:
         raise Problem("There is no word in the sentence: type at least one.")
@@ -84,7 +84,7 @@ def refuse_none_and_too_many(words: tuple[str, ...]) -> None:
 
 def sentence(words: tuple[str, ...], seed: int = 0) -> Sentence:
     """Vectors for `words`: a word's vector depends on the word and the seed, not on its neighbours."""
-    refuse_none_and_too_many(words)
+    check_word_count(words)
     x = torch.stack([word_vector(word, seed, WIDTH, "masks") for word in words])  # (T, M)
     # random matrices (M, D) that keep the variance of a vector's components
     projections = (word_vector(f"projection {name}", seed, WIDTH**2, "masks").view(WIDTH, WIDTH) for name in "qkv")

@@ -26,7 +26,7 @@ def unedited_head(run: ModelRun, stack: Stack, layer: int, head: int, look: Disp
 
 def _compute_head(run: ModelRun, stack: Stack, layer: int, head: int, look: DisplayOptions) -> tuple[Matrix, HeadData]:
     key = ("head", stack.id, layer, head, look)
-    return model_cache.cached_result(run, key, lambda: head_matrix.attended_head(stack, layer, head, look))
+    return model_cache.cached_result(run, key, lambda: head_matrix.head_matrix_and_data(stack, layer, head, look))
 
 
 def edited_matrix(run: ModelRun, stack: Stack, layer: int, head: int, look: DisplayOptions, edit: HeadEdit) -> Matrix:

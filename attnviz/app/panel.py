@@ -25,7 +25,7 @@ _INSIDE: ContextVar[bool] = ContextVar("inside a fragment", default=False)
 def show_problem(problem: Exception) -> None:
     """Show a Problem, or any other exception, as a sentence in a red box; in a blue one what is only missing."""
     text = escape_markdown(translate_message(problem.message) if isinstance(problem, Problem) else str(problem))
-    if isinstance(problem, Missing):
+    if isinstance(problem, MissingDependency):
         st.info(text)
     else:
         st.error(text, icon=":material/error:")

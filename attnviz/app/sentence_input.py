@@ -15,7 +15,7 @@ from attnviz.app.cache import model_cache
 from attnviz.app.links.choices import Choice
 from attnviz.app.panel import show_notices, show_problems
 from attnviz.app.text import escape_markdown
-from attnviz.base.message import Missing, Problem
+from attnviz.base.message import MissingDependency, Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.models.catalogue import ModelEntry
@@ -55,7 +55,7 @@ def sentence_run(
 def require_model(here: bool) -> None:
     """Raise a Problem that says where to get a trained model, unless one is `here`."""
     if not here:
-        raise Missing("No trained model is on this machine yet: the page “Explore” says how to get one.")
+        raise MissingDependency("No trained model is on this machine yet: the page “Explore” says how to get one.")
 
 
 def ask_model(

@@ -66,7 +66,7 @@ class HeadEdit:
         """Whether anything is changed, silenced heads included."""
         return self.changes_attention or bool(self.silenced)
 
-    def fitted(self, n_q: int, n_k: int | None = None) -> "HeadEdit":
+    def fit_to(self, n_q: int, n_k: int | None = None) -> "HeadEdit":
         """The edit as far as a sentence of so many queries and keys has its tokens; no change is not seen."""
         n_k = n_q if n_k is None else n_k
         painted = self.painted if len(self.painted) == -(-n_q * n_k // 8) else b""

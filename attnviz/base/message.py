@@ -20,10 +20,10 @@ class MessageList:
     `attnviz.base.words.say` joins them.
     """
 
-    listed: Collection[object]
+    values: Collection[object]
 
     def __str__(self) -> str:
-        return ", ".join(map(str, self.listed))
+        return ", ".join(map(str, self.values))
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Problem(ValueError):
         super().__init__(str(self.message))
 
 
-class Missing(Problem):
+class MissingDependency(Problem):
     """What a part of a page needs and this machine does not have; no fault of an input."""
 
 

@@ -28,34 +28,34 @@ def render_png(svg: str, scale: float = 2.0) -> bytes:
     A Problem where there is no font: words in the picture would be missing without a sound.
     """
     in_picture_font = _OWN_FONT.search(svg) is not None
-    if "<text" in svg and not in_picture_font and not _has_a_font(LATIN):
+    if "<text" in svg and not in_picture_font and not _has_font(LATIN):
         raise Problem(
             "A PNG needs a font for its words and this machine has none: install one (on Debian "
             "fonts-dejavu-core), or save the figure as SVG"
         )
-    if "<text" in svg and _HAN.search(svg) and not _has_a_font(CHINESE):
+    if "<text" in svg and _HAN.search(svg) and not _has_font(CHINESE):
         raise Problem(
             "A PNG needs a font for the Chinese characters in it and this machine has none: install one (on "
             "Debian fonts-wqy-microhei or fonts-noto-cjk), or save the figure as SVG, which its reader's fonts draw"
         )
     lacking = any(_HAN.search(text) or _SIGNS.search(text) for text in _TEXT.findall(svg))
     alone = in_picture_font and not lacking and not _OTHER_FONT.search(svg)
-    dressed = _TEXT.sub(_in_a_font_with_its_signs, svg) if in_picture_font else svg
-    dressed = _TEXT.sub(_in_a_chinese_font, dressed)
-    dressed = dressed.replace("system-ui", _font_for("system-ui"))
+    dressed = _TEXT.sub(_set_sign_font, svg) if in_picture_font else svg
+    dressed = _TEXT.sub(_set_chinese_font, dressed)
+    dressed = dressed.replace("system-ui", _match_font("system-ui"))
     dressed = _OWN_FONT.sub(rf"\g<1>{pictures_font.FAMILY_IN_FILES}\g<1>", dressed)
     fonts = [str(file) for file in pictures_font.font_files("ttf").values()]
     # looking through the system's fonts takes as long as a small picture
     return bytes(_resvg()(svg_string=dressed, zoom=scale, font_files=fonts, skip_system_fonts=alone))
 
 
-def _in_a_chinese_font(match: re.Match[str]) -> str:
+def _set_chinese_font(match: re.Match[str]) -> str:
     """A text with Chinese letters begins its list of fonts with a Chinese one.
 
     resvg takes the first font of a list that is there, and draws all of a text in any other that has the letters which
     this one lacks: Chinese, and the Latin words in it, came out in a serif font beside labels that have none.
     """
-    text, font = match[0], _font_for(CHINESE_TEXT)
+    text, font = match[0], _match_font(CHINESE_TEXT)
     if not _HAN.search(text):
         return text
     if "system-ui" in text:
@@ -63,7 +63,7 @@ def _in_a_chinese_font(match: re.Match[str]) -> str:
     return text.replace("<text", f'<text font-family="{font}, sans-serif"', 1)
 
 
-def _in_a_font_with_its_signs(match: re.Match[str]) -> str:
+def _set_sign_font(match: re.Match[str]) -> str:
     """A text with signs that the pictures' font lacks, such as √, in the system's usual font.
 
     resvg would draw all of it in any font that has the sign, however heavy or slanted.
@@ -71,13 +71,13 @@ def _in_a_font_with_its_signs(match: re.Match[str]) -> str:
     text = match[0]
     if _HAN.search(text) or not _SIGNS.search(text):
         return text
-    font = f"'{_font_for('sans-serif')}'"
+    font = f"'{_match_font('sans-serif')}'"
     replaced = _OWN_FONT.sub(font, text)
     return replaced if replaced != text else text.replace("<text", f'<text font-family="{font}"', 1)
 
 
 @cache
-def _font_for(pattern: str) -> str:
+def _match_font(pattern: str) -> str:
     """The font that a browser on this machine takes for `system-ui`, which resvg does not know, or for Chinese."""
     ask = shutil.which("fc-match")
     if ask is None:
@@ -89,7 +89,7 @@ def _font_for(pattern: str) -> str:
 
 
 @cache
-def _has_a_font(letter: str) -> bool:
+def _has_font(letter: str) -> bool:
     """Whether some font of this machine has the letter: resvg leaves out what it has no font for."""
     draw = _resvg()
     word = f'<text x="2" y="15" font-family="sans-serif">{letter}</text>'

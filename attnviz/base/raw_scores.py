@@ -35,33 +35,33 @@ def pack(heads: Sequence[HeadData], bits: Literal[16, 32] = 16) -> tuple[PackedH
     scores = np.stack([np.asarray(head.scores, np.float32) for head in heads])
     if not np.isfinite(scores).all():
         raise ValueError("a score is not finite")
-    masks, mask_of = _shared([np.packbits(head.mask) for head in heads])
-    biases, bias_of = _shared([None if head.bias is None else head.bias.astype("<f4") for head in heads])
+    masks, mask_of = _deduplicate([np.packbits(head.mask) for head in heads])
+    biases, bias_of = _deduplicate([None if head.bias is None else head.bias.astype("<f4") for head in heads])
     sinks = [head.sink for head in heads]
     padding = heads[0].padding
-    vectors = _vectors(heads) if bits == 32 else None
+    vectors = _encode_vectors(heads) if bits == 32 else None
     header = PackedHeads(
         bits,
         vectors is not None,
         len(heads),
         (int(scores.shape[1]), int(scores.shape[2])),
-        _same([head.scale for head in heads]),
-        _same([head.width for head in heads]),
-        _same([head.exact for head in heads]),
-        _same([head.softcap for head in heads]),
+        _merge_equal([head.scale for head in heads]),
+        _merge_equal([head.width for head in heads]),
+        _merge_equal([head.exact for head in heads]),
+        _merge_equal([head.softcap for head in heads]),
         mask_of,
         bias_of,
         padding is not None,
         sinks[0] is not None,
     )
     scales = np.array([head.scale if head.exact else 1.0 for head in heads])
-    coded = _coded(scores, scales) if bits == 16 else vectors or [scores.astype("<f4").tobytes()]
+    coded = _encode_scores(scores, scales) if bits == 16 else vectors or [scores.astype("<f4").tobytes()]
     padded = [] if padding is None else [np.packbits(padding).tobytes()]
     sunk = [] if sinks[0] is None else [np.array(sinks, "<f4").tobytes()]
     return header, b"".join([*coded, *masks, *padded, *biases, *sunk])
 
 
-def _vectors(heads: Sequence[HeadData]) -> list[bytes] | None:
+def _encode_vectors(heads: Sequence[HeadData]) -> list[bytes] | None:
     """q and k of the one head there is, if it has them and they are smaller than its scores."""
     q, k = heads[0].q, heads[0].k
     if len(heads) > 1 or q is None or k is None or q.size + k.size >= heads[0].scores.size:
@@ -69,14 +69,14 @@ def _vectors(heads: Sequence[HeadData]) -> list[bytes] | None:
     return [q.astype("<f4").tobytes(), k.astype("<f4").tobytes()]
 
 
-def _coded(scores: NDArray[np.float32], scales: NDArray[np.float64]) -> list[bytes]:
+def _encode_scores(scores: NDArray[np.float32], scales: NDArray[np.float64]) -> list[bytes]:
     """The sections of 16-bit scores (N, Q, K), whose model multiplies them by `scales` (N,)."""
     exact = scores.astype(np.float64)
-    low = _short(exact.min(-1), up=False)
+    low = _round_to_16_bits(exact.min(-1), up=False)
     width = exact.max(-1) - low  # (N, Q)
     wide = width * np.abs(scales)[:, None] > WIDEST
     steps = np.where(wide, STEPS_24, STEPS_16)
-    step = _short(width / steps, up=True)
+    step = _round_to_16_bits(width / steps, up=True)
     codes = (exact - low[..., None]) / np.where(step > 0, step, 1)[..., None]
     counted: NDArray[np.uint32] = np.minimum(np.rint(codes), steps[..., None]).astype(np.uint32)
     shifted = np.where(wide[..., None], counted, counted * 256)
@@ -85,7 +85,7 @@ def _coded(scores: NDArray[np.float32], scales: NDArray[np.float64]) -> list[byt
     return [_first_half(low), _first_half(step), np.packbits(wide).tobytes(), *planes]
 
 
-def _short(values: NDArray[np.float64], up: bool) -> NDArray[np.float64]:
+def _round_to_16_bits(values: NDArray[np.float64], up: bool) -> NDArray[np.float64]:
     """The nearest numbers not above, or not below, that the first half of a float32 can hold."""
     near = values.astype("<f4").view("<u4") & 0xFFFF0000
     at = near.view("<f4").astype(np.float64)
@@ -97,13 +97,13 @@ def _first_half(values: NDArray[np.float64]) -> bytes:
     return (values.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes()
 
 
-def _same(values: list[Any]) -> Any:
+def _merge_equal(values: list[Any]) -> Any:
     """The one value of all heads, or a list of each head's."""
     return values[0] if all(value == values[0] for value in values) else values
 
 
-def _shared(arrays: Sequence[NDArray[Any] | None]) -> tuple[list[bytes], Any]:
+def _deduplicate(arrays: Sequence[NDArray[Any] | None]) -> tuple[list[bytes], Any]:
     """Different arrays as bytes, and which of them each head has: a list, one number for all, or None."""
     places: dict[bytes, int] = {}
     which = [None if array is None else places.setdefault(array.tobytes(), len(places)) for array in arrays]
-    return list(places), _same(which)
+    return list(places), _merge_equal(which)

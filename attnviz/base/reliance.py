@@ -26,7 +26,7 @@ def missing_dependencies(dependencies: Iterable[Dependency]) -> list[Message]:
             "{library} {version} no longer has {what}: used by {user} for {purpose}",
             {
                 "library": dependency.library,
-                "version": _installed(dependency.library),
+                "version": _installed_version(dependency.library),
                 "what": dependency.what,
                 "user": dependency.user,
                 "purpose": dependency.purpose,
@@ -43,7 +43,7 @@ def _holds(reliance: Dependency) -> bool:
     return False
 
 
-def _installed(library: str) -> str:
+def _installed_version(library: str) -> str:
     with suppress(PackageNotFoundError):
         return version(library)
     return "?"

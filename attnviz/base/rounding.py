@@ -35,7 +35,7 @@ def format_number(value: Any, spec: str) -> str:
     size = Decimal(repr(abs(number)))
     last = {"f": places, "%": places + 2, "e": places - size.adjusted(), "g": places - 1 - size.adjusted()}[kind]
     sure = max(_SURE - 1 - size.adjusted(), last + _SPARE)
-    rounded = float(_half_up(_half_up(size, sure), last))
+    rounded = float(_round_half_up(_round_half_up(size, sure), last))
     if kind == "%":
         if not rounded and number:
             least = f"{10.0**-last:.{places}%}"
@@ -48,7 +48,7 @@ def format_number(value: Any, spec: str) -> str:
     return format(math.copysign(rounded, number) if rounded else 0.0, spec)
 
 
-def _half_up(size: Decimal, places: int) -> Decimal:
+def _round_half_up(size: Decimal, places: int) -> Decimal:
     """`size` with so many decimal places; a number has no more than it has."""
     exponent = size.as_tuple().exponent
     if isinstance(exponent, str) or -exponent <= places:
@@ -56,7 +56,7 @@ def _half_up(size: Decimal, places: int) -> Decimal:
     return size.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
 
 
-def _english(number: int) -> int:
+def _english_plural(number: int) -> int:
     """Which of two forms English has for a number of things."""
     return int(number != 1)
 
@@ -66,7 +66,7 @@ class Rounded:
 
     __slots__ = ("number", "plural")
 
-    def __init__(self, number: Any, plural: Callable[[int], int] = _english) -> None:
+    def __init__(self, number: Any, plural: Callable[[int], int] = _english_plural) -> None:
         self.number, self.plural = number, plural
 
     def __format__(self, spec: str) -> str:
@@ -86,7 +86,7 @@ class Template(str):
 
     def __new__(cls, text: str, plural: Callable[[int], int] | None = None) -> "Template":
         template = super().__new__(cls, text)
-        template.plural = plural or _english
+        template.plural = plural or _english_plural
         return template
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
@@ -94,8 +94,8 @@ class Template(str):
 
     def format(self, *args: object, **params: object) -> str:
         return str.format(
-            self, *map(self._wrapped, args), **{name: self._wrapped(value) for name, value in params.items()}
+            self, *map(self._wrap_number, args), **{name: self._wrap_number(value) for name, value in params.items()}
         )
 
-    def _wrapped(self, value: object) -> object:
+    def _wrap_number(self, value: object) -> object:
         return value if isinstance(value, str) or not hasattr(value, "__float__") else Rounded(value, self.plural)

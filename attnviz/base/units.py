@@ -23,12 +23,12 @@ def format_quantity(text: str, number: float, unit: str) -> Quantity:
 
 def decimal(nbytes: float) -> str:
     """1,073,741,824 -> "1.074 GB"."""
-    return _scaled(nbytes, 1000, _DECIMAL)
+    return _format_scaled(nbytes, 1000, _DECIMAL)
 
 
 def binary(nbytes: float) -> str:
     """1,073,741,824 -> "1 GiB"."""
-    return _scaled(nbytes, 1024, _BINARY)
+    return _format_scaled(nbytes, 1024, _BINARY)
 
 
 def decimal_and_binary(nbytes: float) -> str:
@@ -54,7 +54,7 @@ def percent(share: float) -> str:
 
 
 def flop(count: float) -> str:
-    return _scaled(count, 1000, _FLOP)
+    return _format_scaled(count, 1000, _FLOP)
 
 
 def format_count(count: float) -> str:
@@ -72,7 +72,7 @@ def duration(seconds: float) -> str:
     return format_quantity(f"{Rounded(seconds * 1e9):,.3g} ns", seconds, "s")
 
 
-def _scaled(value: float, step: int, names: tuple[str, ...]) -> str:
+def _format_scaled(value: float, step: int, names: tuple[str, ...]) -> str:
     """A number in the largest unit that it fills; `names` are units, each `step` times the one before."""
     power = _power(value, step, len(names))
     text = f"{Rounded(value / step**power):,.4g} {names[power]}" if power else f"{Rounded(value):,.0f} {names[0]}"

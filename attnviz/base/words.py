@@ -25,7 +25,7 @@ ENGLISH = "en"  #: the language that the sentences in the code are in
 
 _NOT_CHOSEN: Any = object()  #: nobody speaks a language of his own choice here
 _language: Callable[[], str | None] = lambda: None  # noqa: E731
-_usual: str | None = None
+_default_language: str | None = None
 _chosen: ContextVar[str | None] = ContextVar("language")
 
 
@@ -35,16 +35,16 @@ def set_language_source(source: Callable[[], str | None]) -> None:
     _language = source
 
 
-def set_usual_language(language: str | None) -> None:
+def set_default_language(language: str | None) -> None:
     """The language of whoever started the program, for all that nobody else asks for in another one."""
-    global _usual
-    _usual = language
+    global _default_language
+    _default_language = language
 
 
 def selected_language() -> str | None:
     """The language in which sentences are looked up at the moment; None means English."""
     chosen = _chosen.get(_NOT_CHOSEN)
-    return _language() or _usual if chosen is _NOT_CHOSEN else chosen
+    return _language() or _default_language if chosen is _NOT_CHOSEN else chosen
 
 
 @contextmanager
@@ -137,23 +137,23 @@ def translate_value(value: object, format_value: Callable[[object], object] = la
     if isinstance(value, Message):
         return translate_message(value, format_value)
     if isinstance(value, MessageList):
-        return join_list(translate_value(member, format_value) for member in value.listed)
+        return join_list(translate_value(member, format_value) for member in value.values)
     return format_value(value)
 
 
 def join_list(things: Iterable[object]) -> str:
     """Things one after the other, as the visitor's language separates them: "a, b, c"."""
-    return _chained(_("{first}, {next}"), things)
+    return _join_by_template(_("{first}, {next}"), things)
 
 
 def join_clauses(parts: Iterable[object]) -> str:
     """Parts of one sentence, each of several words: "a: 1; b: 2"."""
-    return _chained(_("{first}; {next}"), parts)
+    return _join_by_template(_("{first}; {next}"), parts)
 
 
 def join_sentences(*texts: str) -> str:
     """Whole sentences one after the other; an empty one is left out. Chinese has no space between them."""
-    return _chained(_("{first} {next}"), filter(None, texts))
+    return _join_by_template(_("{first} {next}"), filter(None, texts))
 
 
 def end_sentence(text: str) -> str:
@@ -161,7 +161,7 @@ def end_sentence(text: str) -> str:
     return _("{said}.").format(said=text)
 
 
-def _chained(template: str, things: Iterable[object]) -> str:
+def _join_by_template(template: str, things: Iterable[object]) -> str:
     """Each pair of neighbours as `template` puts {first} and {next}."""
     texts = [str(thing) for thing in things]
     return reduce(lambda before, after: template.format(first=before, next=after), texts) if texts else ""

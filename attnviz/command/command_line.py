@@ -20,7 +20,7 @@ from attnviz.base.words import (
     join_list,
     languages,
     require_languages,
-    set_usual_language,
+    set_default_language,
     supported_language,
     translate_message,
 )
@@ -165,14 +165,14 @@ ARGPARSE = (
 
 def parse_language(arguments: Sequence[str]) -> list[str]:
     """Speak the language that the caller asks for; the arguments without it. Problem: there is no such language."""
-    set_usual_language(environment_language(os.environ))  # a refusal is said in it, too
+    set_default_language(environment_language(os.environ))  # a refusal is said in it, too
     vars(argparse)["_"] = _  # its own words are looked up when they are said
     parser = argparse.ArgumentParser(prog="attnviz", add_help=False, allow_abbrev=False)
     parser.add_argument("--lang", metavar="ID")  # wherever it stands
     options, others = parser.parse_known_args(arguments)
     if options.lang is not None:
         require_languages(options.lang)
-        set_usual_language(options.lang)
+        set_default_language(options.lang)
     return others
 
 

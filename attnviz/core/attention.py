@@ -77,9 +77,9 @@ def attend(
     _check_broadcast("bias", bias, scores)
     if mask is not None and mask.dtype != torch.bool:
         raise Problem("mask has dtype {dtype}; it must be boolean, True meaning may attend", dtype=mask.dtype)
-    scaled = _scaled(scores, scale_factor(scale, q.shape[-1]), bias, softcap)
+    scaled = _scale_scores(scores, scale_factor(scale, q.shape[-1]), bias, softcap)
     masked = scaled if mask is None else scaled.masked_fill(~mask, -torch.inf)
-    empty_rows = _empty_rows(masked, mask, bias)  # (..., H, Q)
+    empty_rows = _find_empty_rows(masked, mask, bias)  # (..., H, Q)
     weights = _softmax(masked, empty_rows, sinks)
     dropped = torch.dropout(weights, dropout, train=True) if training and dropout > 0 else None
     output = grouped_matmul(weights if dropped is None else dropped, v)  # (..., H, Q, Dv)
@@ -99,7 +99,7 @@ def grouped_matmul(per_query_head: Tensor, per_kv_head: Tensor) -> Tensor:
     return product.reshape(*product.shape[:-3], heads, length, product.shape[-1])
 
 
-def _scaled(scores: Tensor, factor: float, bias: Tensor | None, softcap: float | None) -> Tensor:
+def _scale_scores(scores: Tensor, factor: float, bias: Tensor | None, softcap: float | None) -> Tensor:
     """Scores after scale, bias and soft-cap; a bias of -inf stays -inf under a cap."""
     scaled = scores if factor == 1.0 else scores * factor
     if bias is not None:
@@ -110,7 +110,7 @@ def _scaled(scores: Tensor, factor: float, bias: Tensor | None, softcap: float |
     return capped if bias is None else capped.masked_fill(bias == -torch.inf, -torch.inf)
 
 
-def _empty_rows(masked: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
+def _find_empty_rows(masked: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
     """True where mask and bias together leave no key, (..., H, Q).
 
     Computed from mask and bias, not from the scores: a 16-bit score can also overflow to -inf.

@@ -67,11 +67,11 @@ class KVCache:
                 held=self.seen,
                 new=k.shape[-2],
             )
-        self._k, self._v = self._stored(self._k, k), self._stored(self._v, v)
+        self._k, self._v = self._store(self._k, k), self._store(self._v, v)
         self.seen += k.shape[-2]
         return self.keys, self.values
 
-    def _stored(self, storage: Tensor, new: Tensor) -> Tensor:
+    def _store(self, storage: Tensor, new: Tensor) -> Tensor:
         """The storage with the new tokens added.
 
         Growing storage is concatenated. Preallocated storage is written in place, or copied first
@@ -129,18 +129,18 @@ def visible_positions(policy: Eviction, prompt: int, total: int) -> Tensor:
         sinks = min(SINKS, budget - 1)
         return past & ((columns < sinks) | (columns > rows - (budget - sinks)))
     if policy.kind == "random":
-        return past & _best_of_past(_lots(total, policy.seed), rows, budget)
+        return past & _select_best_past(_draw_lots(total, policy.seed), rows, budget)
     raise Problem("{kind} looks at the weights: use HeavyHitters", kind=policy.kind)
 
 
-def _lots(total: int, seed: int) -> Tensor:
+def _draw_lots(total: int, seed: int) -> Tensor:
     """(total,): a lot drawn for each position; the same for every number of positions."""
     return torch.stack(
         [torch.rand((), generator=torch.Generator().manual_seed(seed * 65_537 + n)) for n in range(total)]
     )
 
 
-def _best_of_past(lots: Tensor, rows: Tensor, budget: int) -> Tensor:
+def _select_best_past(lots: Tensor, rows: Tensor, budget: int) -> Tensor:
     """Boolean (rows, total): each row's own position, and the budget - 1 largest lots before it.
 
     Who is among the largest of a growing past once left never comes back, so that this evicts for good.

@@ -47,7 +47,7 @@ class Sinusoidal(Position):
         return x + sinusoidal(positions, x.shape[-1], self.base).to(x.dtype)
 
 
-class Learned(Position):
+class LearnedPositions(Position):
     """Adds a learned vector for each of the first `longest` positions to the input; there is none for any other."""
 
     def __init__(self, longest: int, width: int) -> None:

@@ -151,15 +151,19 @@ def frequencies(width: int, base: float = 10_000.0, scaling: Scaling = None) -> 
     """Angle per position of each pair, in radians, (width/2,), float64: base^(-2i/width), then scaled."""
     if width < 2 or width % 2:
         raise Problem("the rotated width {width} must be even and at least 2", width=width)
-    plain = _plain(width, base)
+    plain = _unscaled_frequencies(width, base)
     if scaling is None:
         return plain
     require_at_least("factor", scaling.factor, 1)
     if isinstance(scaling, Linear):
         return plain / scaling.factor
     if isinstance(scaling, NTK | DynamicNTK):
-        return _plain(width, _raised(base, width, scaling))
-    unscaled_share = _left_alone(width, base, scaling) if isinstance(scaling, YaRN) else _turns_share(plain, scaling)
+        return _unscaled_frequencies(width, _raise_base(base, width, scaling))
+    unscaled_share = (
+        _yarn_unscaled_share(width, base, scaling)
+        if isinstance(scaling, YaRN)
+        else _llama3_unscaled_share(plain, scaling)
+    )
     return plain * unscaled_share + plain / scaling.factor * (1 - unscaled_share)
 
 
@@ -170,11 +174,11 @@ def length_factor(scaling: Scaling) -> float:
     return 0.1 * math.log(scaling.factor) + 1 if scaling.attention_factor is None else scaling.attention_factor
 
 
-def _plain(width: int, base: float) -> Tensor:
+def _unscaled_frequencies(width: int, base: float) -> Tensor:
     return base ** -(torch.arange(0, width, 2, dtype=torch.float64) / width)
 
 
-def _raised(base: float, width: int, scaling: NTK | DynamicNTK) -> float:
+def _raise_base(base: float, width: int, scaling: NTK | DynamicNTK) -> float:
     """The base that makes the slowest of width/2 pairs turn slower by the factor."""
     if width == 2:
         return base  # the only pair is the fastest one
@@ -185,13 +189,13 @@ def _raised(base: float, width: int, scaling: NTK | DynamicNTK) -> float:
     return float(base * factor ** (width / (width - 2)))
 
 
-def _turns_share(plain: Tensor, scaling: Llama3) -> Tensor:
+def _llama3_unscaled_share(plain: Tensor, scaling: Llama3) -> Tensor:
     """The share of each pair's frequency that Llama 3 keeps, by the turns it makes in the original length."""
     turns = scaling.original_length * plain / (2 * math.pi)
     return ((turns - scaling.low) / (scaling.high - scaling.low)).clamp(0, 1)
 
 
-def _left_alone(width: int, base: float, yarn: YaRN) -> Tensor:
+def _yarn_unscaled_share(width: int, base: float, yarn: YaRN) -> Tensor:
     """The share of each pair's original frequency that YaRN keeps, (width/2,): 1 for fast pairs, 0 for slow ones."""
 
     def pair_that_turns(times: float) -> float:

@@ -82,7 +82,7 @@ class TiledResult:
     log_sum: Tensor
 
 
-def _grouped(per_head: Tensor, groups: int) -> Tensor:
+def _group_heads(per_head: Tensor, groups: int) -> Tensor:
     """(..., H, Q, D) as (..., G, R, Q, D): heads that share keys side by side, in 32 bits at least, as kernels do."""
     *lead, heads, length, width = per_head.shape
     require_multiple("n_heads", heads, "n_kv_heads", groups)
@@ -90,7 +90,7 @@ def _grouped(per_head: Tensor, groups: int) -> Tensor:
     return wide.reshape(*lead, groups, heads // groups, length, width)
 
 
-def _scores(q: Tensor, k: Tensor, allowed: Tensor) -> Tensor:
+def _score_tile(q: Tensor, k: Tensor, allowed: Tensor) -> Tensor:
     """A tile's scaled scores, -inf where masked."""
     tile = q @ k.mT * scale_factor("sqrt", q.shape[-1])
     return tile.masked_fill(~allowed.to(q.device), -torch.inf)
@@ -100,11 +100,11 @@ def tiled_attend(
     q: Tensor, k: Tensor, v: Tensor, tiling: Tiling | None = None, watch: Watch = lambda _step: None
 ) -> TiledResult:
     """Attention over tiles: the same output as `attend`, and what the backward pass needs of each row."""
-    queries, keys, values = (_grouped(tensor, k.shape[-3]) for tensor in (q, k, v))
+    queries, keys, values = (_group_heads(tensor, k.shape[-3]) for tensor in (q, k, v))
     highest = queries.new_full(queries.shape[:-1], -torch.inf)
     total, output = torch.zeros_like(highest), queries.new_zeros(*highest.shape, v.shape[-1])
     for rows, cols, allowed in (tiling or Tiling()).tiles(q.shape[-2], k.shape[-2]):
-        scores = _scores(queries[..., rows, :], keys[..., cols, :], allowed)
+        scores = _score_tile(queries[..., rows, :], keys[..., cols, :], allowed)
         before = highest[..., rows]
         new = torch.maximum(before, scores.amax(-1))
         below = new.masked_fill(new == -torch.inf, 0.0)  # -inf minus -inf would be NaN
@@ -132,13 +132,13 @@ def tiled_gradients(
     """
     groups, factor = k.shape[-3], scale_factor("sqrt", q.shape[-1])
     queries, keys, values, output, incoming = (
-        _grouped(tensor, groups) for tensor in (q, k, v, forward.output, d_output)
+        _group_heads(tensor, groups) for tensor in (q, k, v, forward.output, d_output)
     )
     row_dots = (incoming * output).sum(-1)
-    log_sum = _grouped(forward.log_sum.masked_fill(forward.log_sum == -torch.inf, 0.0)[..., None], groups)
+    log_sum = _group_heads(forward.log_sum.masked_fill(forward.log_sum == -torch.inf, 0.0)[..., None], groups)
     dq, dk, dv = (torch.zeros_like(tensor) for tensor in (queries, keys, values))
     for rows, cols, allowed in (tiling or Tiling()).tiles(q.shape[-2], k.shape[-2], by_keys=True):
-        scores = _scores(queries[..., rows, :], keys[..., cols, :], allowed)
+        scores = _score_tile(queries[..., rows, :], keys[..., cols, :], allowed)
         weights, coming = (scores - log_sum[..., rows, :]).exp(), incoming[..., rows, :]
         d_scores = weights * (coming @ values[..., cols, :].mT - row_dots[..., rows, None])
         dq[..., rows, :] += d_scores @ keys[..., cols, :] * factor

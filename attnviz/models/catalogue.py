@@ -356,14 +356,14 @@ CATALOGUE: Final[tuple[ModelEntry, ...]] = (
 def allowed_entries() -> tuple[ModelEntry, ...]:
     """The models of the catalogue that the settings allow, packaged models first."""
     models = current_settings().models
-    return tuple(entry for entry in CATALOGUE if _allowed(entry, models))
+    return tuple(entry for entry in CATALOGUE if _is_allowed(entry, models))
 
 
 def find(name: str) -> ModelEntry:
     """The entry for a catalogue id, a hub id or a local folder; a Problem if there is none or it is not allowed."""
     settings = current_settings()
-    entry = _named(name.strip(), settings.hosted)
-    if not _allowed(entry, settings.models):
+    entry = _entry_by_name(name.strip(), settings.hosted)
+    if not _is_allowed(entry, settings.models):
         raise Problem(
             "The model {name} may not be loaded on this server; these may: {known}",
             name=name,
@@ -372,7 +372,7 @@ def find(name: str) -> ModelEntry:
     return entry
 
 
-def _named(name: str, hosted: bool) -> ModelEntry:
+def _entry_by_name(name: str, hosted: bool) -> ModelEntry:
     for entry in CATALOGUE:
         if name.lower() in (entry.id, entry.hub and entry.hub.lower()):
             return entry
@@ -390,7 +390,7 @@ def _named(name: str, hosted: bool) -> ModelEntry:
     return ModelEntry(id=name, name=name, hub=name)
 
 
-def _allowed(entry: ModelEntry, models: str | tuple[str, ...]) -> bool:
+def _is_allowed(entry: ModelEntry, models: str | tuple[str, ...]) -> bool:
     if isinstance(models, str):
         return models == "all" or entry.in_catalogue
     return entry.id in models or entry.hub in models

@@ -57,9 +57,9 @@ def show(
     if language is not None:
         require_languages(language)
     heads = (
-        _of_trace(attention, layer, row)
+        _heads_of_trace(attention, layer, row)
         if isinstance(attention, Trace)
-        else _of_arrays([_matrix(layer_weights, row) for layer_weights in _arrays(attention)])
+        else _heads_of_arrays([_layer_weights(layer_weights, row) for layer_weights in _layer_arrays(attention)])
     )
     count = len(attention) if isinstance(attention, Trace) else len(heads.layer_ids)
     number = layer + count if layer is not None and layer < 0 else layer
@@ -78,8 +78,8 @@ def show(
     labels: Any = tokens if both else (tokens, tokens if q_len == k_len else None)
     spoken = words.selected_language() if language is None else language
     with use_language(spoken):
-        queries = _named(labels[0], heads.ids, q_len, _("queries"))
-        keys = _named(labels[1], heads.ids, k_len, _("keys"))
+        queries = _position_labels(labels[0], heads.ids, q_len, _("queries"))
+        keys = _position_labels(labels[1], heads.ids, k_len, _("keys"))
     return NotebookView(
         heads,
         queries,
@@ -233,7 +233,7 @@ class DisplayedHeads:
         return [len(layer) for layer in self.weights]
 
 
-def _of_trace(trace: Trace, layer: int | None, row: int) -> DisplayedHeads:
+def _heads_of_trace(trace: Trace, layer: int | None, row: int) -> DisplayedHeads:
     first = trace[layer or 0]
     wanted = (first.stack, first.kind, first.tower, first.shape[2:])
     alike = [
@@ -243,7 +243,7 @@ def _of_trace(trace: Trace, layer: int | None, row: int) -> DisplayedHeads:
     ]
     if not -first.shape[0] <= row < first.shape[0]:
         raise Problem("row={row} is not in this batch of {count}", row=row, count=first.shape[0])
-    layers = [_row(recorded, row % first.shape[0]) for _, recorded in alike]
+    layers = [_select_row(recorded, row % first.shape[0]) for _, recorded in alike]
     weights = [recorded.weights()[0].detach().float().cpu().numpy() for recorded in layers]
     kv_counts = [recorded.n_kv_heads for recorded in layers]
     ids = trace.inputs.get("input_ids")
@@ -254,14 +254,14 @@ def _of_trace(trace: Trace, layer: int | None, row: int) -> DisplayedHeads:
     return DisplayedHeads(raw_heads(layers), weights, kv_counts, [number for number, _ in alike], known)
 
 
-def _row(layer: RecordedLayer, row: int) -> RecordedLayer:
+def _select_row(layer: RecordedLayer, row: int) -> RecordedLayer:
     """The layer with one sentence of its batch."""
     return layer.each(
         lambda tensor: tensor[row : row + 1] if tensor.dim() >= 3 and len(tensor) == layer.shape[0] else tensor
     )
 
 
-def _of_arrays(arrays: list[np.ndarray]) -> DisplayedHeads:
+def _heads_of_arrays(arrays: list[np.ndarray]) -> DisplayedHeads:
     shapes = {weights.shape[1:] for weights in arrays}
     if len(shapes) != 1:
         raise Problem("the layers have weights of different shapes: {shapes}", shapes=MessageList(sorted(shapes)))
@@ -277,7 +277,7 @@ def _of_arrays(arrays: list[np.ndarray]) -> DisplayedHeads:
     return DisplayedHeads(heads, arrays, [len(weights) for weights in arrays], list(range(len(arrays))))
 
 
-def _arrays(attention: Any) -> list[Any]:
+def _layer_arrays(attention: Any) -> list[Any]:
     """One entry for each layer."""
     # TransformerLens' is a mapping in all but name
     if isinstance(attention, Mapping) or hasattr(attention, "cache_dict"):
@@ -297,7 +297,7 @@ def _arrays(attention: Any) -> list[Any]:
     )
 
 
-def _matrix(layer: Any, row: int) -> np.ndarray:
+def _layer_weights(layer: Any, row: int) -> np.ndarray:
     """The weights of one layer, (H, Q, K)."""
     weights = layer.detach().float().cpu().numpy() if isinstance(layer, Tensor) else np.asarray(layer, np.float32)
     if weights.ndim == 4:
@@ -311,7 +311,7 @@ def _matrix(layer: Any, row: int) -> np.ndarray:
     return weights
 
 
-def _named(tokens: Sequence[Any] | None, ids: Sequence[int | str] | None, count: int, side: str) -> list[str]:
+def _position_labels(tokens: Sequence[Any] | None, ids: Sequence[int | str] | None, count: int, side: str) -> list[str]:
     """The names of `count` positions: the tokens given, else their labels or ids, else their numbers."""
     if tokens is None:
         return [str(label) for label in (range(count) if ids is None or len(ids) != count else ids)]

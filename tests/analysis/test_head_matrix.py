@@ -53,16 +53,16 @@ def test_value_weighting_is_weight_times_what_the_value_adds(decoded, smollm2):
     before = torch.linalg.vector_norm(layer.v[0, 0].float(), dim=-1).numpy()
     np.testing.assert_allclose(valued.before_w_o[-1], plain.values[-1] * before, rtol=1e-4, atol=1e-5)
     last, most = len(plain.rows) - 1, int(valued.values[-1].argmax())
-    assert f"{plain.values[-1, most] * lengths[most]:.2f} long after W_O" in str(valued.said_of(last))
-    assert f"Before W_O, weight times value of “{valued.cols[most]}” is " in str(valued.said_before_w_o(last))
-    assert f"is {plain.values[-1, most] * before[most]:.2f} long" in str(valued.said_before_w_o(last))
-    assert plain.said_before_w_o(last) is None
+    assert f"{plain.values[-1, most] * lengths[most]:.2f} long after W_O" in str(valued.row_sentence(last))
+    assert f"Before W_O, weight times value of “{valued.cols[most]}” is " in str(valued.sentence_before_w_o(last))
+    assert f"is {plain.values[-1, most] * before[most]:.2f} long" in str(valued.sentence_before_w_o(last))
+    assert plain.sentence_before_w_o(last) is None
 
 
 def test_the_sentence_about_a_row_has_its_own_numbers(decoded):
     matrix = head_matrix(decoded.stacks[0], 13, 8)
     row = matrix.rows.index("it")
-    sentence = str(matrix.said_of(row))
+    sentence = str(matrix.row_sentence(row))
     assert sentence.startswith("“it” gives 75% to “animal”")
 
 

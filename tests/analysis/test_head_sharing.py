@@ -53,7 +53,7 @@ def test_the_whole_model_with_pooled_keys_equals_the_converted_model(llama, kv_h
 
 
 def test_the_layers_change_is_measured_behind_its_output_projection(llama):
-    layer = head_sharing.with_output_projection(capture(llama, input_ids=IDS).layers[1], llama)
+    layer = head_sharing.add_output_projection(capture(llama, input_ids=IDS).layers[1], llama)
     found = run(layer, Config(1, 2))
     w_o = llama.model.layers[1].self_attn.o_proj.weight
 
@@ -64,7 +64,7 @@ def test_the_layers_change_is_measured_behind_its_output_projection(llama):
     old, new = output(found.before, 6), output(found.after, 2)
     assert found.point.output_change == pytest.approx(((new - old).norm() / old.norm()).item(), rel=1e-4)
     apart = np.abs(found.after - found.before).sum(-1) / 2  # (H, Q); the first row has no choice, and counts
-    np.testing.assert_allclose(found.weights_moved, apart.mean(1), rtol=1e-4)
+    np.testing.assert_allclose(found.weight_shifts, apart.mean(1), rtol=1e-4)
 
 
 def test_savings_are_counted_exactly(llama):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from attnviz.analysis import model_run
-from attnviz.analysis.model_run import Request, has_kept_run, run_model, stored_run
+from attnviz.analysis.model_run import Request, has_stored_run, run_model, stored_run
 from attnviz.base.message import Problem
 from attnviz.models.capture import intervene
 from attnviz.models.loading import EXAMPLES
@@ -27,7 +27,7 @@ def test_an_example_kept_from_earlier_is_what_the_model_would_read_now(smollm2):
     prepare_examples(smollm2)
     example = next(each for each in EXAMPLES if each.model == "smollm2-135m")
     request = Request(example.model, example.text, example.second)
-    assert has_kept_run(request)
+    assert has_stored_run(request)
     earlier, now = stored_run(request), run_model(request, smollm2)
     layer, head = example.head
     for kept, fresh in zip(earlier.stacks, now.stacks, strict=True):

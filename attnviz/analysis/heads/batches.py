@@ -32,7 +32,7 @@ def batch_inputs(
 ) -> Iterator[dict[str, Any]]:
     """The arguments of one pass after another."""
     if isinstance(batches, dict):
-        yield _of_record(model, batches, tokenizer)
+        yield _read_record(model, batches, tokenizer)
     elif isinstance(batches, str):
         yield _read(model, batches, tokenizer)
     elif isinstance(batches, Path):
@@ -86,7 +86,7 @@ def split_batch(inputs: dict[str, Any], tokens: int) -> Iterator[dict[str, Any]]
         }
 
 
-def _of_record(model: nn.Module | LoadedModel, record: dict[str, Any], tokenizer: Any) -> dict[str, Any]:
+def _read_record(model: nn.Module | LoadedModel, record: dict[str, Any], tokenizer: Any) -> dict[str, Any]:
     """A model's inputs; or a row of a data set, which holds its sentence as "text" or its ids as a list."""
     if any(isinstance(value, Tensor) for value in record.values()):
         return dict(record)

@@ -58,14 +58,14 @@ def cost_steps(
         for chunk in split_batch(inputs, SENTENCES_TOKENS):
             here = cost_file.find(chunk)
             if here is None:
-                here = yield from _of_batch(module, chunk, means)
+                here = yield from _measure_batch(module, chunk, means)
                 cost_file.add(chunk, here)
             growing.add(*here)
             yield growing.so_far()
     growing.so_far()  # a Problem where there was no sentence
 
 
-def _of_batch(
+def _measure_batch(
     model: nn.Module, inputs: dict[str, Any], means: Mapping[str, Tensor] | None
 ) -> Generator[None, None, OfBatch]:
     """Places, names, and what each head costs in each sentence, (B, N); None after each layer."""
@@ -83,7 +83,7 @@ def _of_batch(
             rises[name].append(costs_in_layer(started, number, base, ids, real, replacement))
             yield None
     costs = {name: torch.cat(parts, 1) for name, parts in rises.items()}
-    costs["direct"] = _direct(started, ids, real)
+    costs["direct"] = _direct_effects(started, ids, real)
     return places, names, {name: value.double().cpu().numpy() for name, value in costs.items()}
 
 
@@ -122,7 +122,7 @@ def _loss(logits: Tensor, ids: Tensor, real: Tensor) -> Tensor:
     return torch.where(real, scores.logsumexp(-1) - right, 0.0).sum(1) / real.sum(1).clamp_min(1)
 
 
-def _direct(started: ResumedPass, ids: Tensor, real: Tensor) -> Tensor:
+def _direct_effects(started: ResumedPass, ids: Tensor, real: Tensor) -> Tensor:
     """Mean over positions of what each head adds to the right logit, less the average logit: (B, N)."""
     rows = started.path.unembedding.float() * started.path.factor
     at = torch.arange(ids.shape[1] - 1, device=ids.device).expand(len(ids), -1)

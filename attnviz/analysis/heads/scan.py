@@ -160,12 +160,12 @@ def scan(
     growing = GrowingScores()
     for inputs in batch_inputs(model, batches, tokenizer):
         for chunk in split_batch(inputs, TOKENS_AT_ONCE):
-            growing.add(*_of_batch(torch_module(model), chunk, wanted, rows))
+            growing.add(*_score_batch(torch_module(model), chunk, wanted, rows))
             yield growing.so_far()
     growing.so_far()  # a Problem where there was no sentence
 
 
-def _of_batch(
+def _score_batch(
     model: nn.Module, inputs: dict[str, Any], patterns: dict[str, HeadPattern], rows: ScoredRows
 ) -> tuple[HeadPositions, tuple[str, ...], dict[str, np.ndarray]]:
     """The heads' places and layers, and (B, N) for each pattern."""
@@ -173,15 +173,15 @@ def _of_batch(
     layers = [(number, layer) for number, layer in enumerate(trace.layers) if layer.kind == "self"]
     places = tuple((number, head) for number, layer in layers for head in range(layer.n_heads))
     names = tuple(layer.name for _, layer in layers for _ in range(layer.n_heads))
-    ids = _ids(trace, layers)
+    ids = _token_ids(trace, layers)
     scores = {
-        name: torch.cat([_scored(layer, pattern, ids, rows) for _, layer in layers], 1).double().cpu().numpy()
+        name: torch.cat([_score_layer(layer, pattern, ids, rows) for _, layer in layers], 1).double().cpu().numpy()
         for name, pattern in patterns.items()
     }
     return places, names, scores
 
 
-def _scored(layer: RecordedLayer, pattern: HeadPattern, ids: Tensor, rows: ScoredRows) -> Tensor:
+def _score_layer(layer: RecordedLayer, pattern: HeadPattern, ids: Tensor, rows: ScoredRows) -> Tensor:
     """One number for each sentence and head, (B, H)."""
     parts = []
     for heads in group_heads(layer):
@@ -191,7 +191,7 @@ def _scored(layer: RecordedLayer, pattern: HeadPattern, ids: Tensor, rows: Score
     return torch.cat(parts, 1)
 
 
-def _ids(trace: Trace, layers: list[tuple[int, RecordedLayer]]) -> Tensor:
+def _token_ids(trace: Trace, layers: list[tuple[int, RecordedLayer]]) -> Tensor:
     """Token ids (B, K), or running numbers where the model was given none."""
     if not layers:
         raise Problem("the model has no self-attention to look at")
@@ -245,13 +245,13 @@ def pattern_mass(pattern: HeadPattern, weights: Tensor, ids: Tensor, keys: Tenso
     """Weight (B, H, Q) that each row gives to the pattern's keys; NaN where the pattern has none for that row."""
     if isinstance(pattern, str):
         return NAMED[pattern](weights, ids, keys)
-    marks = torch.stack([_marks(pattern, row) for row in ids]).to(weights.device)  # (B, T, T)
+    marks = torch.stack([_mark_keys(pattern, row) for row in ids]).to(weights.device)  # (B, T, T)
     if keys is not None:
         marks = marks & keys  # (B, 1, K)
     return measures.mass_on(weights, marks.unsqueeze(1))
 
 
-def _marks(pattern: Marks, ids: Tensor) -> Tensor:
+def _mark_keys(pattern: Marks, ids: Tensor) -> Tensor:
     marks = torch.as_tensor(pattern(ids))
     if tuple(marks.shape) != (len(ids), len(ids)) or marks.dtype != torch.bool:
         raise Problem(

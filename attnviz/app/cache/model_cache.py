@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 import streamlit as st
 
-from attnviz.analysis.model_run import ModelRun, Request, has_kept_run, stored_run
+from attnviz.analysis.model_run import ModelRun, Request, has_stored_run, stored_run
 from attnviz.app.cache.bounded_cache import BoundedCache, count_bytes, trim_memory
 from attnviz.app.cache.waiting_line import WaitingLine, wait_for_another, wait_in_line
 from attnviz.base.message import Message, Problem
@@ -119,7 +119,7 @@ def get_run(request: Request) -> ModelRun:
     here = process_caches()
     request = replace(request, version=version(request.model))
     needed = here.engine.loads_here and _key(request) not in here.models
-    if request not in here.runs and needed and not has_kept_run(request):
+    if request not in here.runs and needed and not has_stored_run(request):
         get_model(request.model)  # the model first, so that this visitor sees its progress bar while it loads
     return here.runs.get(request, lambda: _run(request))
 

@@ -81,17 +81,17 @@ class RayEngine:
         except Problem:
             raise
         except Exception as error:
-            raise self._lost(handle, error) from None
+            raise self._connection_lost(handle, error) from None
 
     def _ask(self, method: str, request: Request, *arguments: Any) -> Any:
         with self._turn():
             ends = time.monotonic() + self.address.timeout
             handle = self._handle(ends)
-            future = _aside(lambda: self._answer(handle, ends, method, request, *arguments))
+            future = _run_in_thread(lambda: self._answer(handle, ends, method, request, *arguments))
             try:
                 return unpack_answer(future.result(max(0.0, ends - time.monotonic()) + SPARE))
             except TimeoutError:
-                raise self._late() from None
+                raise self._timed_out() from None
 
     def _answer(self, handle: Any, ends: float, method: str, request: Request, *arguments: Any) -> Any:
         """What a replica answers; what goes wrong on the way to it as a Problem."""
@@ -109,14 +109,14 @@ class RayEngine:
                 if response is not None:
                     with suppress(Exception):
                         response.cancel()  # its place in the queue is free again
-                raise self._late() from None
+                raise self._timed_out() from None
             except (RayActorError, ReplicaUnavailableError) as error:
                 _log(error)
             except RayTaskError as error:
                 _log(error)
                 raise Problem("The model failed where Ray runs it: {kind}", kind=type(error.cause).__name__) from None
             except Exception as error:  # a cluster that is gone shows itself in many ways
-                raise self._lost(handle, error) from None
+                raise self._connection_lost(handle, error) from None
         raise Problem("Two processes that read this sentence were lost one after the other; try again in a minute")
 
     def _connection(self) -> Future[Any]:
@@ -127,7 +127,7 @@ class RayEngine:
                 self._let_go.set()
                 let_go = self._let_go = threading.Event()
                 # what Ray starts on this machine ends with the very thread that started it
-                self._connected = connection = _aside(lambda: connect(self.address), let_go.wait)
+                self._connected = connection = _run_in_thread(lambda: connect(self.address), let_go.wait)
             return connection
 
     def _handle(self, ends: float) -> Any:
@@ -136,7 +136,7 @@ class RayEngine:
         except TimeoutError:
             raise Problem("Ray is still starting; try again in a minute") from None
 
-    def _lost(self, handle: Any, error: Exception) -> Problem:
+    def _connection_lost(self, handle: Any, error: Exception) -> Problem:
         """Forget the connection of this handle, unless another has taken its place already; what to say."""
         _log(error)
         with self._lock:
@@ -150,11 +150,11 @@ class RayEngine:
                 self._connected = None
         return Problem("The connection to Ray was lost; try again in a minute")
 
-    def _late(self) -> Problem:
+    def _timed_out(self) -> Problem:
         return Problem("No answer came within {seconds} seconds; try again in a minute", seconds=self.address.timeout)
 
 
-def _aside(work: Callable[[], Any], afterwards: Callable[[], object] = lambda: None) -> Future[Any]:
+def _run_in_thread(work: Callable[[], Any], afterwards: Callable[[], object] = lambda: None) -> Future[Any]:
     """Begin the work in a thread of its own, which nobody waits for at the end of the process.
 
     `afterwards`, when it has succeeded, is called in the same thread.

@@ -144,7 +144,7 @@ def mean_steps(
 ) -> Iterator[dict[str, Tensor] | None]:
     """As `mean_outputs`, at the last step: the sums of single sentences are added up here, in their order."""
     sums: list[HeadSums] = []
-    for shard_sums in _answers(address, _sums, loaded, sentences, None):
+    for shard_sums in _run_shards(address, _sums, loaded, sentences, None):
         sums.extend(shard_sums or ())
         yield None
     yield mean_from_sums(sums)
@@ -155,13 +155,13 @@ def grow_scores(
 ) -> Iterator[HeadScores | None]:
     """The scores so far that `work`, which is `scan` or `head_costs`, finds; None for a second without any."""
     so_far = GrowingScores()
-    for shard_scores in _answers(address, work, loaded, sentences, argument):
+    for shard_scores in _run_shards(address, work, loaded, sentences, argument):
         if shard_scores is not None:
             so_far.add(shard_scores.places, shard_scores.names, dict(shard_scores.by_sentence))
         yield None if shard_scores is None else so_far.so_far()
 
 
-def _answers(
+def _run_shards(
     address: EngineAddress, work: Any, loaded: LoadedModel, sentences: Sequence[str], argument: Any
 ) -> Iterator[Any]:
     """What each shard answers, in order; None after each second without one. Leaving it frees what still runs."""
@@ -170,7 +170,7 @@ def _answers(
     takes: dict[str, Any] = {"num_cpus": address.threads, "num_gpus": address.gpus or 0}
     if address.host == "local":  # no processor there, so that a task and a replica never wait for each other for ever
         takes = {"num_cpus": 0, "resources": {SHARD: 1}}
-    task = ray.remote(_shard).options(runtime_env=worker_environment(address), **takes)
+    task = ray.remote(_run_shard).options(runtime_env=worker_environment(address), **takes)
     shared, folder = ray.put(argument), loaded.entry.folder
     # a folder by its whole path, for a shard may begin in another one
     model = loaded.entry.id if folder is None else str(folder.resolve())
@@ -183,14 +183,14 @@ def _answers(
                 if time.monotonic() > ends:
                     raise Problem("No answer came within {seconds} seconds", seconds=PATIENCE * address.timeout)
                 yield None
-            yield unpack_answer(_of_task(pending, number, len(tasks), address.timeout))
+            yield unpack_answer(_fetch_result(pending, number, len(tasks), address.timeout))
     finally:
         for pending in tasks:
             with suppress(Exception):
                 ray.cancel(pending, force=False)
 
 
-def _of_task(task: Any, number: int, count: int, limit: float) -> Any:
+def _fetch_result(task: Any, number: int, count: int, limit: float) -> Any:
     """The answer of a task that is done, fetched from wherever it lies.
 
     Where the part itself failed, or its process, the connection is as it was; any other error of Ray's passes through.
@@ -206,7 +206,7 @@ def _of_task(task: Any, number: int, count: int, limit: float) -> Any:
         ) from None
 
 
-def _shard(work: Any, model: str, version: str, sentences: tuple[str, ...], argument: Any) -> Any:
+def _run_shard(work: Any, model: str, version: str, sentences: tuple[str, ...], argument: Any) -> Any:
     """A task: what the work on some sentences finds in the end, or why it cannot be done."""
     return to_send(lambda: list(work(_cached_model(model, version), list(sentences), argument))[-1])
 

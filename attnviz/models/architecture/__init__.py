@@ -2,7 +2,7 @@
 
 from attnviz.models.architecture.architecture import Architecture, CustomShape, Scheme
 from attnviz.models.architecture.configs import config_from_text
-from attnviz.models.architecture.deployment import FARTHEST, Deployment, Size, size_deployment, whole_pass
+from attnviz.models.architecture.deployment import FARTHEST, Deployment, Size, size_deployment, size_full_pass
 from attnviz.models.architecture.layer_spec import CONVENTIONS, Convention, LayerSpec
 from attnviz.models.architecture.meta_device import Measurement, ParameterCounts, count_parameters, measure_on_meta
 from attnviz.models.architecture.presets import (
@@ -57,7 +57,7 @@ __all__ = [
     "scheme_name",
     "sharing_schemes",
     "size_deployment",
-    "whole_pass",
+    "size_full_pass",
     "with_compressed_cache",
     "with_kv_heads",
 ]

@@ -14,7 +14,7 @@ from attnviz.core.costs import Flops, Parameters
 from attnviz.core.heads import HeadLayout
 from attnviz.models.architecture import config_to_layers
 from attnviz.models.architecture.configs import FAMILIES, config_from_dict, max_context, text_config, unread_fields
-from attnviz.models.architecture.layer_spec import PAGED, Convention, LayerSpec, Paged
+from attnviz.models.architecture.layer_spec import PAGED, Convention, LayerSpec, PagedCache
 from attnviz.models.architecture.meta_device import ParameterCounts
 from attnviz.models.architecture.presets import find_preset
 
@@ -109,7 +109,7 @@ class Architecture:
         convention: Convention = "ideal",
         encoder_tokens: int = 0,
         group: int = 64,
-        paged: Paged = PAGED,
+        paged: PagedCache = PAGED,
     ) -> int:
         """Cache bytes of `batch` sequences of `tokens` tokens; cross-attention layers cache `encoder_tokens` instead.
 

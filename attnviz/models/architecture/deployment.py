@@ -10,7 +10,7 @@ from attnviz.base.message import Problem
 from attnviz.core.costs import DecodingStep, Machine, count_activations, decode_step
 from attnviz.core.precision import stored_bytes
 from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.layer_spec import Convention, Paged
+from attnviz.models.architecture.layer_spec import Convention, PagedCache
 from attnviz.models.architecture.meta_device import ParameterCounts, attention_modules, build, count_experts
 from attnviz.models.architecture.ways import has_heads
 
@@ -67,7 +67,7 @@ def size_deployment(arch: Architecture, counts: ParameterCounts, how: Deployment
 
     def cache(tokens: int, batch: int = 1) -> int:
         return arch.kv_cache_bytes(
-            tokens, batch, how.cache_dtype, how.convention, how.encoder_tokens, how.group, Paged(hybrid=how.hybrid)
+            tokens, batch, how.cache_dtype, how.convention, how.encoder_tokens, how.group, PagedCache(hybrid=how.hybrid)
         )
 
     bytes_per_sequence = cache(how.context)
@@ -86,7 +86,7 @@ def size_deployment(arch: Architecture, counts: ParameterCounts, how: Deployment
         weights,
         bytes_per_sequence * how.batch,
         bytes_per_sequence * how.batch <= room,
-        _largest(lambda tokens: cache(tokens, how.batch) <= room),
+        _search_largest(lambda tokens: cache(tokens, how.batch) <= room),
         FARTHEST if room >= 0 and bytes_per_sequence == 0 else max(0, room // max(bytes_per_sequence, 1)),
         step,
         bandwidth_limit(arch, counts.active, machine, cache, how.encoder_tokens),
@@ -101,7 +101,7 @@ def bandwidth_limit(
 
     `cache` gives the cache bytes of one sequence of so many tokens. None when there is no such context.
     """
-    reach = _largest(
+    reach = _search_largest(
         lambda n: (2 * active + _attention(arch, n, encoder_tokens)) * machine.bandwidth > cache(n) * machine.peak
     )
     return None if reach >= FARTHEST else reach + 1
@@ -113,7 +113,7 @@ def _attention(arch: Architecture, context: int, encoder_tokens: int) -> int:
     return work.scores + work.values
 
 
-def _largest(holds: Callable[[int], bool]) -> int:
+def _search_largest(holds: Callable[[int], bool]) -> int:
     """The largest number up to FARTHEST for which `holds` is True, 0 if there is none.
 
     Searches by bisection, so `holds` must be True for all smaller numbers; where a cache grows by whole blocks it is
@@ -130,7 +130,7 @@ class PassPart:
     activations: int  #: numbers that its matrices write, all layers together; in attention scores and weights as well
 
 
-def whole_pass(arch: Architecture, tokens: int, batch: int = 1) -> dict[str, PassPart]:
+def size_full_pass(arch: Architecture, tokens: int, batch: int = 1) -> dict[str, PassPart]:
     """A pass over `batch` prompts without a cache, every pair computed, logits for every token.
 
     By part: "projections", "scores", "mlp", "embedding", "output". Empty for a model of two stacks, of pictures, with

@@ -21,7 +21,7 @@ NONE = Parameters()
 
 
 @dataclass(frozen=True)
-class Paged:
+class PagedCache:
     """How a server with a paged cache allocates memory."""
 
     block: int = 16  #: tokens per page
@@ -29,7 +29,7 @@ class Paged:
     hybrid: bool = True  #: whether layers with a window get less room; if False they get room for every token
 
 
-PAGED = Paged()
+PAGED = PagedCache()
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class LayerSpec:
         """The layer's heads; of a compressed layer in expanded form."""
         return HeadLayout(self.d_model, self.n_heads, self.n_kv_heads, self.d_head, self.d_value)
 
-    def tokens_kept(self, tokens: int, convention: Convention = "ideal", paged: Paged = PAGED) -> int:
+    def tokens_kept(self, tokens: int, convention: Convention = "ideal", paged: PagedCache = PAGED) -> int:
         """Number of tokens that the cache has room for after `tokens` tokens."""
         if convention == "ideal":
             return tokens if self.window is None else min(tokens, self.window)
@@ -73,7 +73,7 @@ class LayerSpec:
         return -(-tokens // paged.block) * paged.block
 
     def cache_bytes(
-        self, tokens: int, dtype: str, convention: Convention = "ideal", group: int = 64, paged: Paged = PAGED
+        self, tokens: int, dtype: str, convention: Convention = "ideal", group: int = 64, paged: PagedCache = PAGED
     ) -> int:
         """Bytes of this layer's cache for one sequence of `tokens` tokens."""
         if convention not in CONVENTIONS:

@@ -243,14 +243,14 @@ def count_parameters(config: PretrainedConfig, layers: Sequence[LayerSpec]) -> P
     """Counted on the model built on the meta device; `layers` say what its cross-attention has done beforehand."""
     model: Any = build(config, "eager")
     total = sum(p.numel() for p in model.parameters())
-    idle = {id(p): p.numel() for p in _idle(model)}
+    idle = {id(p): p.numel() for p in _idle_parameters(model)}
     read = (
         total - sum(idle.values()) - sum(la.parameters.w_k + la.parameters.w_v for la in layers if la.role == "cross")
     )
-    return ParameterCounts(total, read, read - _unchosen(model))
+    return ParameterCounts(total, read, read - _count_unused_experts(model))
 
 
-def _idle(model: Any) -> Iterator[nn.Parameter]:
+def _idle_parameters(model: Any) -> Iterator[nn.Parameter]:
     """Parameters that a decoding step leaves alone: tables that are looked up, and the encoder, which has finished."""
     head = model.get_output_embeddings()
     if head is None and getattr(model.config, "tie_word_embeddings", False):
@@ -272,7 +272,7 @@ def count_experts(config: Any) -> tuple[int, int]:
     return experts, chosen
 
 
-def _unchosen(model: Any) -> int:
+def _count_unused_experts(model: Any) -> int:
     """Parameters of the experts that one token does not go through."""
     experts, chosen = count_experts(model.config)
     if not experts or not chosen:

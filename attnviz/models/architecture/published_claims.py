@@ -5,7 +5,7 @@ from typing import Literal
 
 from attnviz.base.message import Message
 from attnviz.models.architecture.architecture import Architecture, CustomShape
-from attnviz.models.architecture.layer_spec import Paged
+from attnviz.models.architecture.layer_spec import PagedCache
 from attnviz.models.architecture.ways import with_kv_heads
 
 Verdict = Literal["yes", "no", "condition"]
@@ -75,8 +75,8 @@ def published_claims() -> tuple[Claim, ...]:
             "NVIDIA blog on mastering LLM inference", 2, "GiB", preset("llama-2-7b").kv_cache_bytes(4096) / GIB,
             "yes", Message("In GiB: 512 KiB a token"),
         ),
-        _of_table_1(v3, 70.272, "DeepSeek-V3"),
-        _of_table_1(llama, 516.096, "Llama-3.1-405B"),
+        _table_1_claims(v3, 70.272, "DeepSeek-V3"),
+        _table_1_claims(llama, 516.096, "Llama-3.1-405B"),
         Claim(
             "v2-elements", Message("DeepSeek-V2 keeps 34.6K numbers a token"),
             "DeepSeek-V2 paper (arXiv 2405.04434), table 9", 34.6, "elements",
@@ -86,31 +86,31 @@ def published_claims() -> tuple[Claim, ...]:
         Claim(
             "mistral-window", Message("The window of Mistral 7B makes the cache 8 times smaller at 32k"),
             "Mistral 7B paper (arXiv 2310.06825)", 8, "x",
-            _without_windows(mistral, 32768) / mistral.kv_cache_bytes(32768), "yes",
+            _remove_windows(mistral, 32768) / mistral.kv_cache_bytes(32768), "yes",
             Message("32,768 / 4,096, where 32k is 32,768"),
         ),
-        _of_jamba("mistral-7b-v0.1", 32, "Mistral-7B"),
-        _of_jamba("mixtral-8x7b", 32, "Mixtral-8x7B"),
-        _of_jamba("llama-3.1-8b", 32, "Llama-3.1-8B"),
-        _of_jamba("llama-3.1-70b", 80, "Llama-3.1-70B"),
-        _of_jamba("jamba-v0.1", 4, "Jamba-v0.1"),
+        _jamba_claims("mistral-7b-v0.1", 32, "Mistral-7B"),
+        _jamba_claims("mixtral-8x7b", 32, "Mixtral-8x7B"),
+        _jamba_claims("llama-3.1-8b", 32, "Llama-3.1-8B"),
+        _jamba_claims("llama-3.1-70b", 80, "Llama-3.1-70B"),
+        _jamba_claims("jamba-v0.1", 4, "Jamba-v0.1"),
         Claim(
             "gpt-oss-log", Message("A server gives gpt-oss-120b 78,384 tokens in 5.38 GiB"), "a server's start-up log",
-            5.38, "GiB", _without_windows(preset("gpt-oss-120b"), 78384) / GIB, "yes",
+            5.38, "GiB", _remove_windows(preset("gpt-oss-120b"), 78384) / GIB, "yes",
             Message("73,728 bytes a token: its windowed layers are charged in full"),
         ),
-        _of_llama_cpp("llama-3-8b", 256, "Llama-3-8B", preset("llama-3.1-8b")),
-        _of_llama_cpp("llama-3-70b", 640, "Llama-3-70B", preset("llama-3.1-70b")),
-        _of_llama_cpp("command-r", 2560, "Command-R", COMMAND_R.architecture()),
+        _llama_cpp_claims("llama-3-8b", 256, "Llama-3-8B", preset("llama-3.1-8b")),
+        _llama_cpp_claims("llama-3-70b", 640, "Llama-3-70B", preset("llama-3.1-70b")),
+        _llama_cpp_claims("command-r", 2560, "Command-R", COMMAND_R.architecture()),
     )  # fmt: skip
 
 
-def _without_windows(arch: Architecture, tokens: int) -> int:
+def _remove_windows(arch: Architecture, tokens: int) -> int:
     """Cache bytes where a layer with a window gets room for every token."""
-    return arch.kv_cache_bytes(tokens, convention="paged", paged=Paged(hybrid=False))
+    return arch.kv_cache_bytes(tokens, convention="paged", paged=PagedCache(hybrid=False))
 
 
-def _of_table_1(arch: Architecture, printed: float, title: str) -> Claim:
+def _table_1_claims(arch: Architecture, printed: float, title: str) -> Claim:
     return Claim(
         f"{arch.name}-token", Message("{model} needs {printed} KB a token", {"model": title, "printed": printed}),
         "arXiv 2505.09343, table 1", printed, "kB", arch.kv_cache_bytes(1) / 1000, "yes",
@@ -118,16 +118,16 @@ def _of_table_1(arch: Architecture, printed: float, title: str) -> Claim:
     )  # fmt: skip
 
 
-def _of_jamba(name: str, printed: float, title: str) -> Claim:
+def _jamba_claims(name: str, printed: float, title: str) -> Claim:
     return Claim(
         f"jamba-{name}", Message("{model} needs {printed} GB at 256K tokens", {"model": title, "printed": printed}),
         "Jamba-1.5 paper (arXiv 2408.12570), table 1", printed, "GiB",
-        _without_windows(Architecture.preset(name), 262144) / GIB, "yes",
+        _remove_windows(Architecture.preset(name), 262144) / GIB, "yes",
         Message("In GiB at 16 bits; 256K is 262,144; windows not counted"),
     )  # fmt: skip
 
 
-def _of_llama_cpp(name: str, printed: float, title: str, arch: Architecture) -> Claim:
+def _llama_cpp_claims(name: str, printed: float, title: str, arch: Architecture) -> Claim:
     return Claim(
         f"{name}-2048", Message("{model} needs {printed} MiB at 2,048 tokens", {"model": title, "printed": printed}),
         "logs of llama.cpp", printed, "MiB", arch.kv_cache_bytes(2048) / MIB, "yes", Message("As printed"),

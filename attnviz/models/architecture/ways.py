@@ -26,9 +26,9 @@ def sharing_schemes(arch: Architecture) -> dict[str, Architecture]:
         return {arch.name: arch}
     most, latent = heads[0].n_heads, heads[0].compressed
     trained = None if latent else heads[0].n_kv_heads
-    by_name = {f"{arch.name} ({latent.name if latent else _short(most, heads[0].n_kv_heads)})": arch}
+    by_name = {f"{arch.name} ({latent.name if latent else _scheme_label(most, heads[0].n_kv_heads)})": arch}
     for g in sorted({most, 8, 1} & set(kv_head_divisors(heads)) - {trained}, reverse=True):
-        by_name[_short(most, g)] = with_kv_heads(arch, g)
+        by_name[_scheme_label(most, g)] = with_kv_heads(arch, g)
     if not latent and all(layer.stack == "decoder" for layer in heads):
         by_name |= {name: with_compressed_cache(arch, make) for name, make in SMALLER.items()}
     return by_name
@@ -49,22 +49,22 @@ def scheme_name(heads: int, kv_heads: int) -> str:
     return f"{sharing_kind(heads, kv_heads)} {kv_heads}"
 
 
-def _short(heads: int, kv_heads: int) -> str:
+def _scheme_label(heads: int, kv_heads: int) -> str:
     kind = sharing_kind(heads, kv_heads)
     return kind if kind == "MQA" else f"{kind}-{kv_heads}"
 
 
 def with_kv_heads(arch: Architecture, n_kv_heads: int) -> Architecture:
     """The same model with `n_kv_heads` key/value heads in every layer that has its own; MLA is expanded first."""
-    return replace(arch, layers=tuple(_reshared(layer, n_kv_heads) for layer in arch.layers), config=None)
+    return replace(arch, layers=tuple(_set_kv_heads(layer, n_kv_heads) for layer in arch.layers), config=None)
 
 
 def with_compressed_cache(arch: Architecture, make: Callable[[LayerSpec], Compressed]) -> Architecture:
     """The same model with something smaller in place of its heads' keys and values: what `make` gives of a layer."""
-    return replace(arch, layers=tuple(_compressed(layer, make) for layer in arch.layers), config=None)
+    return replace(arch, layers=tuple(_compress_layer(layer, make) for layer in arch.layers), config=None)
 
 
-def _reshared(layer: LayerSpec, n_kv_heads: int) -> LayerSpec:
+def _set_kv_heads(layer: LayerSpec, n_kv_heads: int) -> LayerSpec:
     if not has_heads(layer):
         return layer
     d_head, d_value = layer.d_head, layer.d_value
@@ -83,7 +83,7 @@ def _reshared(layer: LayerSpec, n_kv_heads: int) -> LayerSpec:
     )  # fmt: skip
 
 
-def _compressed(layer: LayerSpec, make: Callable[[LayerSpec], Compressed]) -> LayerSpec:
+def _compress_layer(layer: LayerSpec, make: Callable[[LayerSpec], Compressed]) -> LayerSpec:
     if not has_heads(layer) or layer.compressed is not None:
         return layer
     small = make(layer)

@@ -214,7 +214,7 @@ def download(entry: ModelEntry, settings: Settings, say: Progress) -> None:
     from huggingface_hub import snapshot_download
 
     say(0.0, Message("Asking the hub about {name}", {"name": entry.name}))
-    with _in_words(entry):
+    with _explain_failure(entry):
         needed, free = _weight_bytes(entry), cache_folder.free_bytes(hub_cache())
         if needed > free:
             raise Problem(
@@ -236,7 +236,7 @@ def download(entry: ModelEntry, settings: Settings, say: Progress) -> None:
 
 def bytes_on_hub(entry: ModelEntry) -> int:
     """How much there is to download, as the hub says; nothing is downloaded."""
-    with _in_words(entry):
+    with _explain_failure(entry):
         return _weight_bytes(entry)
 
 
@@ -274,7 +274,7 @@ def _check_config(entry: ModelEntry, settings: Settings) -> None:
 
 
 @contextmanager
-def _in_words(entry: ModelEntry) -> Iterator[None]:
+def _explain_failure(entry: ModelEntry) -> Iterator[None]:
     """Turn each error of the hub into a Problem with one clear sentence."""
     from huggingface_hub import errors
 
@@ -311,7 +311,7 @@ def _bar(say: Progress, entry: ModelEntry) -> Any:
     """A tqdm class that draws nothing and reports the downloaded bytes to `say`."""
     from huggingface_hub.utils import tqdm
 
-    class Reported(tqdm):
+    class ReportingBar(tqdm):
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             kwargs.pop("name", None)
             super().__init__(*args, **kwargs | {"disable": False, "file": io.StringIO()})
@@ -322,4 +322,4 @@ def _bar(say: Progress, entry: ModelEntry) -> Any:
                 say(min(self.n / self.total, 1.0), Message("Downloading {name}", {"name": entry.name}))
             return displayed
 
-    return Reported
+    return ReportingBar

@@ -62,11 +62,13 @@ def availabilities() -> tuple[Availability, ...]:
 
     A class that opens a page at once finds what was seen in the same second: to look takes as long as a whole menu.
     """
-    return _seen(current_settings(), allowed_entries(), int(time.monotonic()))
+    return _availabilities_of_second(current_settings(), allowed_entries(), int(time.monotonic()))
 
 
 @lru_cache(maxsize=1)
-def _seen(settings: Settings, entries: tuple[ModelEntry, ...], _second: int) -> tuple[Availability, ...]:
+def _availabilities_of_second(
+    settings: Settings, entries: tuple[ModelEntry, ...], _second: int
+) -> tuple[Availability, ...]:
     return tuple(find_availability(entry, settings) for entry in entries)
 
 

@@ -141,7 +141,7 @@ def _pairs(
                 name=entry.name,
                 key=key,
             )
-        sides = matrices.setdefault(_in_model(match["layer"], model, adapter, entry), {})
+        sides = matrices.setdefault(_module_name(match["layer"], model, adapter, entry), {})
         if match["side"] in sides:
             raise Problem("{name} holds {key} twice, under two names", name=entry.name, key=key)
         sides[match["side"]] = matrix
@@ -162,7 +162,7 @@ def _pairs(
     return {name: (sides["A"], sides["B"]) for name, sides in matrices.items()}
 
 
-def _in_model(name: str, model: Any, adapter: Adapter, entry: ModelEntry) -> str:
+def _module_name(name: str, model: Any, adapter: Adapter, entry: ModelEntry) -> str:
     """The layer's name in our model, which may be with or without the head that the adapter was trained under."""
     prefix = f"{model.base_model_prefix}."
     modules = dict(model.named_modules())

@@ -48,7 +48,7 @@ class PreparedPicture:
 def prepare(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     """A picture for a model: counts (height, width) from 0 to 16, or colours (height, width, 3) of 8 bits."""
     if loaded.entry.shipped:  # our own models know pictures in counts
-        return _as_counts(loaded, pixels)
+        return _digit_counts(loaded, pixels)
     return _apply_processor(loaded, ink_picture(pixels) if pixels.ndim == 2 else pixels)
 
 
@@ -57,7 +57,7 @@ def ink_picture(counts: np.ndarray) -> np.ndarray:
     return np.repeat(np.rint(255 - counts.astype(np.float64) * (255 / COUNTS)).astype(np.uint8)[..., None], 3, -1)
 
 
-def _as_counts(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
+def _digit_counts(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     # the reader alone writes about several
     width = DIGIT_SIDE * (MOST_DIGITS if loaded.model.config.is_encoder_decoder else 1)
     notices: tuple[Message, ...] = ()

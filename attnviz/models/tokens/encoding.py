@@ -82,14 +82,14 @@ def encode(loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame
         raise Problem("frame={frame} takes one sentence; a pair of sentences needs frame=usual or none", frame=frame)
     texts = (text,) if pair is None else (text, pair)
     typed = "token_type_ids" in tokenizer.model_input_names and loaded.entry.kind != "decoder"
-    return _within_limit(loaded, texts, lambda heads: _tokenized(tokenizer, heads, frame), frame, typed)
+    return _encode_within_limit(loaded, texts, lambda heads: _tokenize(tokenizer, heads, frame), frame, typed)
 
 
 def read(tokenizer: Any, text: str) -> Tokens:
     """A sentence as any tokenizer reads it, not cut; of one that is not transformers', each id with its own label."""
     is_transformers = hasattr(tokenizer, "get_added_vocab")
     if is_transformers:
-        raws = _tokenized(tokenizer, (text,), "usual")
+        raws = _tokenize(tokenizer, (text,), "usual")
     elif hasattr(tokenizer, "encode") and hasattr(tokenizer, "decode"):
         encoded = tokenizer.encode(text)
         raws = [RawToken(i, "", 0, 0, False) for i in getattr(encoded, "ids", encoded)]
@@ -135,12 +135,12 @@ def encode_target(loaded: LoadedModel, text: str) -> Tokens:
         start = getattr(config.get_text_config(decoder=True), "bos_token_id", None)
     if start is None:
         raise Problem("{name} does not say which token its decoder starts with", name=loaded.entry.name)
-    return _within_limit(
-        loaded, (text,), lambda heads: [_added(tokenizer, int(start), 0), *_target_tokens(tokenizer, heads[0])]
+    return _encode_within_limit(
+        loaded, (text,), lambda heads: [_added_token(tokenizer, int(start), 0), *_target_tokens(tokenizer, heads[0])]
     )
 
 
-def _within_limit(
+def _encode_within_limit(
     loaded: LoadedModel,
     texts: tuple[str, ...],
     tokenize: Callable[[tuple[str, ...]], list[RawToken]],
@@ -187,12 +187,12 @@ def _notice(text: str, rest: str, limit: int) -> Message:
 
 
 # How text is tokenized, by a fast tokenizer or by one in Python, with the characters that each token comes from.
-def _tokenized(tokenizer: Any, texts: tuple[str, ...], frame: Frame) -> list[RawToken]:
+def _tokenize(tokenizer: Any, texts: tuple[str, ...], frame: Frame) -> list[RawToken]:
     """The tokens of one or two sentences inside the given frame."""
     if frame == "chat":
         return _read_chat(tokenizer, texts[0])
     raws = _read_plain(tokenizer, texts, specials=frame != "none")
-    return [_added(tokenizer, tokenizer.bos_token_id, 0), *raws] if frame == "start" else raws
+    return [_added_token(tokenizer, tokenizer.bos_token_id, 0), *raws] if frame == "start" else raws
 
 
 def _target_tokens(tokenizer: Any, text: str) -> list[RawToken]:
@@ -200,7 +200,7 @@ def _target_tokens(tokenizer: Any, text: str) -> list[RawToken]:
     if getattr(tokenizer, "is_fast", False):
         return _read_fast(tokenizer, (text,), specials=False)
     with _switching:
-        return _placed(
+        return _locate_pieces(
             tokenizer, tokenizer(text_target=text, add_special_tokens=False, verbose=False)["input_ids"], text, 0
         )
 
@@ -251,14 +251,14 @@ def _read_slow(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[R
     at = 0
     for segment, (text, body) in enumerate(zip(texts, bodies, strict=True)):
         begin = next((n for n in range(at, len(ids) - len(body) + 1) if ids[n : n + len(body)] == body), at)
-        raws += [_added(tokenizer, i, segment) for i in ids[at:begin]]
-        raws += _placed(tokenizer, body, text, segment)
+        raws += [_added_token(tokenizer, i, segment) for i in ids[at:begin]]
+        raws += _locate_pieces(tokenizer, body, text, segment)
         at = begin + len(body)
-    raws += [_added(tokenizer, i, len(texts) - 1) for i in ids[at:]]
+    raws += [_added_token(tokenizer, i, len(texts) - 1) for i in ids[at:]]
     return [replace(raw, type=kind) for raw, kind in zip(raws, kinds or [0] * len(raws), strict=True)]
 
 
-def _placed(tokenizer: Any, ids: list[int], text: str, segment: int) -> list[RawToken]:
+def _locate_pieces(tokenizer: Any, ids: list[int], text: str, segment: int) -> list[RawToken]:
     """Tokens of a text without offsets, located by searching the text for what each spells, in order."""
     spell, pieces = make_speller(tokenizer), tokenizer.convert_ids_to_tokens(ids)
     spans = align([spell(piece).decode("utf-8", "replace") for piece in pieces], text)
@@ -267,12 +267,12 @@ def _placed(tokenizer: Any, ids: list[int], text: str, segment: int) -> list[Raw
 
 def align(spelled: list[str], text: str) -> list[tuple[int, int]]:
     """The span of each spelled token in the text, in order; an empty span where it is not found close by."""
-    plain = [_folded(c) for c in text]
+    plain = [_fold(c) for c in text]
     owner = [i for i, folded in enumerate(plain) for _ in folded]
     flat = "".join(plain)
     spans, cursor = [], 0  # `cursor` is an index into `flat`
     for piece in spelled:
-        wanted = "".join(_folded(c) for c in piece.strip())
+        wanted = "".join(_fold(c) for c in piece.strip())
         at = flat.find(wanted, cursor, cursor + len(wanted) + 64) if wanted else -1
         if at < 0:
             position = owner[cursor] if cursor < len(owner) else len(text)
@@ -283,9 +283,9 @@ def align(spelled: list[str], text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _folded(character: str) -> str:
+def _fold(character: str) -> str:
     return unicodedata.normalize("NFKD", character).casefold()
 
 
-def _added(tokenizer: Any, i: int, segment: int) -> RawToken:
+def _added_token(tokenizer: Any, i: int, segment: int) -> RawToken:
     return RawToken(i, str(tokenizer.convert_ids_to_tokens(i)), 0, 0, special=True, segment=segment)

@@ -51,9 +51,9 @@ def make_spans(
     """The tokens in order, with labels, spans, words and parts of characters; segments in `cut` were cut off early."""
     spell = make_speller(tokenizer)
     spelled = [spell(raw.piece) for raw in raws]
-    raws = [_without_phantom_space(raw, text, texts) for raw, text in zip(raws, spelled, strict=True)]
-    parts = _parts(raws, spelled)
-    spans = _spans(raws, texts, cut)
+    raws = [_strip_phantom_space(raw, text, texts) for raw, text in zip(raws, spelled, strict=True)]
+    parts = _character_fractions(raws, spelled)
+    spans = _contiguous_spans(raws, texts, cut)
     word_indices = _word_indices(raws, texts)
     token_spans = []
     for i, (raw, fraction) in enumerate(zip(raws, parts, strict=True)):
@@ -70,7 +70,7 @@ def remaining_text(spans: tuple[TokenSpan, ...], text: str, segment: int) -> str
     return text[max((p.end for p in spans if p.segment == segment and not p.special), default=0) :]
 
 
-def _without_phantom_space(raw: RawToken, spelled: bytes, texts: tuple[str, ...]) -> RawToken:
+def _strip_phantom_space(raw: RawToken, spelled: bytes, texts: tuple[str, ...]) -> RawToken:
     """The token with an empty span if it is a lone ▁ that the tokenizer added before the first word.
 
     The tokenizer's offsets would give it the first letter of that word.
@@ -81,7 +81,7 @@ def _without_phantom_space(raw: RawToken, spelled: bytes, texts: tuple[str, ...]
     return replace(raw, end=raw.start)
 
 
-def _parts(raws: list[RawToken], spelled: list[bytes]) -> list[tuple[int, int] | None]:
+def _character_fractions(raws: list[RawToken], spelled: list[bytes]) -> list[tuple[int, int] | None]:
     """For each token that has some bytes of a character: (which part, of how many), counting from 1; else None."""
     parts: list[tuple[int, int] | None] = [None] * len(raws)
     start = 0
@@ -97,7 +97,7 @@ def _parts(raws: list[RawToken], spelled: list[bytes]) -> list[tuple[int, int] |
     return parts
 
 
-def _spans(raws: list[RawToken], texts: tuple[str, ...], cut: frozenset[int]) -> list[tuple[int, int]]:
+def _contiguous_spans(raws: list[RawToken], texts: tuple[str, ...], cut: frozenset[int]) -> list[tuple[int, int]]:
     """Spans without gaps: each begins where the previous one ended; the last extends to the end of the text."""
     cursor = [0] * len(texts)
     spans = []

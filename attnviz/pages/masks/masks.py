@@ -88,7 +88,7 @@ def page() -> None:
     page_parts.draw_heading(PAGE)
     with show_problems():
         tokens, seed = trap_view.ask_sentence(choices.SENTENCE, choices.SEED)
-        word_vectors.refuse_none_and_too_many(tokens)
+        word_vectors.check_word_count(tokens)
         draw_lab(tokens, seed)
 
 

@@ -8,7 +8,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import AutoConfig
 
-from attnviz.models.architecture import Architecture, whole_pass
+from attnviz.models.architecture import Architecture, size_full_pass
 from attnviz.models.architecture.deployment import PassPart
 from attnviz.models.architecture.meta_device import NoPadding, build
 
@@ -54,7 +54,7 @@ def numbers_written(arch, parts):
 def test_a_prompt_costs_in_all_parts_together_what_torch_counts(name):
     config = AutoConfig.for_model(name.partition(" ")[0], pad_token_id=0, **CONFIGS[name])
     arch = Architecture.from_config(config)
-    parts = whole_pass(arch, TOKENS, BATCH)
+    parts = size_full_pass(arch, TOKENS, BATCH)
     flops, written = of_torch(config)
     assert sum(part.flops for part in parts.values()) == flops
     assert numbers_written(arch, parts) == written
@@ -68,5 +68,5 @@ def test_published_models_cost_what_torch_counts(name):
     if name == "deepseek-v3":  # all layers dense: which experts a token takes depends on numbers
         config.first_k_dense_replace = config.num_hidden_layers
     arch = Architecture.from_config(config)
-    parts = whole_pass(arch, TOKENS, BATCH)
+    parts = size_full_pass(arch, TOKENS, BATCH)
     assert (sum(part.flops for part in parts.values()), numbers_written(arch, parts)) == of_torch(config)

@@ -206,7 +206,7 @@ def _draw_footer(displayed: shown_head.DisplayedHead) -> None:
     """Draw the footer of the large head: export menus of the head and of the lines, and notes."""
     run, stack, matrix = displayed.run, displayed.stack, displayed.matrix
     name = f"attention-{run.request.model}-layer{displayed.layer}-head{displayed.head}"
-    output_sentence = matrix.said_before_w_o(displayed.query)
+    output_sentence = matrix.sentence_before_w_o(displayed.query)
     caption, title = shown_head.displayed_caption(displayed), displayed.picture_title(matrix, displayed.edit.seen)
     # what is on show, as numbers: the head under the visitor's mask and scale, or the difference that they make
     view = replace(displayed.view, kind="diff") if displayed.edit.seen == "difference" else displayed.view

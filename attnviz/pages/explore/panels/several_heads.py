@@ -72,7 +72,7 @@ def draw_mean(displayed: DisplayedHead) -> None:
         name=f"{kind}-{displayed.run.request.model}",
         key="average-out",
         canvas=show.live_canvas("average"),
-        sentence=translate_markdown(matrix.said_of(displayed.query if displayed.pins else matrix.telling_row)),
+        sentence=translate_markdown(matrix.row_sentence(displayed.query if displayed.pins else matrix.telling_row)),
         caption=_("{name}: {title}.").format(name=displayed.run.name, title=title),
         table=lambda: to_long_table(matrix),
     )
@@ -227,5 +227,5 @@ def _draw_head(key: str, name: str, matrix: Matrix, displayed: DisplayedHead, gr
     pins = head_view(key, matrix.data, view, group=group)
     if view.kind != "diff":  # the visitor's row where this picture has the same rows, else the one that tells most
         same_rows = displayed.pins and matrix.rows == displayed.matrix.rows
-        st.markdown(translate_markdown(matrix.said_of(displayed.query if same_rows else matrix.telling_row)))
+        st.markdown(translate_markdown(matrix.row_sentence(displayed.query if same_rows else matrix.telling_row)))
     return head_picture(matrix.data, view, displayed.pins if group == "heads" else pins)  # which a group has in common

@@ -65,7 +65,7 @@ def current_edit(stack: Stack, layer: int) -> HeadEdit:
         where=link_state.value(choices.WHERE),
         seen=link_state.value(choices.SEEN) if stack.layers[layer].exact else "before",
     )
-    return chosen.fitted(len(stack.queries), len(stack.keys))
+    return chosen.fit_to(len(stack.queries), len(stack.keys))
 
 
 def store_edit(edit: HeadEdit) -> None:

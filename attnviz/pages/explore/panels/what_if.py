@@ -148,8 +148,8 @@ def _draw_comparison(
     st.markdown(translate_markdown(what_if.change_sentence(before, after)))
     change = what_if.largest_change(before, after)
     row = displayed.query if displayed.pins or change is None else change.row
-    st.markdown(_("Before: {before}").format(before=translate_markdown(before.said_of(row))))
-    st.markdown(_("After: {after}").format(after=translate_markdown(after.said_of(row))))
+    st.markdown(_("Before: {before}").format(before=translate_markdown(before.row_sentence(row))))
+    st.markdown(_("After: {after}").format(after=translate_markdown(after.row_sentence(row))))
     name = f"what-if-{displayed.run.request.model}-layer{displayed.layer}-head{displayed.head}"
     with st.container(horizontal=True):
         for key, matrix, view in views:

@@ -60,7 +60,7 @@ def draw_head(subject: Subject, settings: PictureSettings, key: str) -> None:
     edit = link_state.value(choices.EDIT)
     if edit == NO_EDIT:
         edit = HeadEdit(mask=settings.get("mask", "model"), scale=settings.get("scale", "model"))
-    edit = edit.fitted(len(subject.tokens))
+    edit = edit.fit_to(len(subject.tokens))
     matrix = subject.matrix(NO_EDIT if edit.seen == "before" else edit)
     if edit.seen == "difference":
         matrix = matrix.minus(subject.matrix())

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from attnviz.analysis.word_vectors import random_normal
 from attnviz.base.message import Message, MessageList, Problem, require_within
-from attnviz.core.positions import ALiBi, Learned, Position, Sinusoidal, T5Bias, alibi_slopes
+from attnviz.core.positions import ALiBi, LearnedPositions, Position, Sinusoidal, T5Bias, alibi_slopes
 from attnviz.core.rope import RoPE, frequencies
 from attnviz.models.capture import learned_positions
 from attnviz.models.catalogue import LoadedModel
@@ -39,7 +39,7 @@ def make_position(
     makers: dict[str, Callable[[], Position]] = {
         "none": Position,
         "sinusoidal": lambda: Sinusoidal(base),
-        "learned": lambda: with_table(Learned(LONGEST, width), random_normal(seed, LONGEST, width)),
+        "learned": lambda: with_table(LearnedPositions(LONGEST, width), random_normal(seed, LONGEST, width)),
         "rope-half": lambda: RoPE(base=base, pairing="half"),
         "rope-interleaved": lambda: RoPE(base=base, pairing="interleaved"),
         "alibi": lambda: ALiBi(n_heads),
@@ -52,7 +52,7 @@ def make_position(
     return makers[kind]()
 
 
-def with_table(encoding: Learned | T5Bias, table: Tensor) -> Position:
+def with_table(encoding: LearnedPositions | T5Bias, table: Tensor) -> Position:
     """Set these numbers as the table of `encoding`, in float64."""
     encoding.table.weight = torch.nn.Parameter(table.double(), requires_grad=False)
     return encoding
@@ -155,7 +155,7 @@ def scores_between(config: Config, positions: Tensor, table: Tensor | None = Non
     )
     width = config.width
     if table is not None:
-        encoding, width = with_table(Learned(*table.shape), table), table.shape[1]
+        encoding, width = with_table(LearnedPositions(*table.shape), table), table.shape[1]
     bias = encoding.bias(positions, positions)
     if bias is not None:
         return bias.double(), None

@@ -21,7 +21,7 @@ from attnviz.models.architecture import (
     kv_head_divisors,
     scheme_name,
     sharing_schemes,
-    whole_pass,
+    size_full_pass,
     with_kv_heads,
 )
 from attnviz.pages.sharing import choices, figures
@@ -30,7 +30,7 @@ from attnviz.pages.sharing.panels.architecture_form import ChosenArchitecture, d
 
 POWERS = [2**i for i in range(4, 21)]
 # two models whose attention is alike may differ in their config's other numbers
-computed_whole = shared(whole_pass, lambda arch, *sizes: (arch, str(arch.config), *sizes))
+computed_whole = shared(size_full_pass, lambda arch, *sizes: (arch, str(arch.config), *sizes))
 
 
 def panel() -> None:

@@ -45,7 +45,7 @@ def sharing_result(run: ModelRun, config: Config) -> Result:
     """The layer of this config with its keys and values shared, computed once for all visitors."""
     layer, model = run.stacks[0].layers[config.layer], model_cache.model_of_run(run).model
     return model_cache.cached_result(
-        run, ("sharing", config), lambda: head_sharing.run(head_sharing.with_output_projection(layer, model), config)
+        run, ("sharing", config), lambda: head_sharing.run(head_sharing.add_output_projection(layer, model), config)
     )
 
 

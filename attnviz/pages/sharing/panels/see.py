@@ -119,7 +119,7 @@ def _group(run: ModelRun, result: Result) -> None:
     tokens = run.stacks[0].queries.labels[:TOKENS_SHOWN]
     n = len(tokens)
     before, after, hidden = result.before[heads][:, :n, :n], result.after[heads][:, :n, :n], result.hidden[:n, :n]
-    most = max(heads, key=lambda head: float(result.weights_moved[head]))
+    most = max(heads, key=lambda head: float(result.weight_shifts[head]))
     figure = show.chart_of(figures.heads_before_and_after, before, after, heads, tokens, hidden, SIDE)
     head_names = join_list(_("head {n}").format(n=head) for head in heads)
     show.chart(figure, width=figure.to_dict()["layout"]["width"], key="h-pairs", alt=head_names)
@@ -128,7 +128,7 @@ def _group(run: ModelRun, result: Result) -> None:
         name=f"sharing-layer-{result.config.layer}-group-{group}",
         key="h-groups",
         sentence=join_sentences(
-            _describe_group(most, float(result.weights_moved[most]), per, len(run.stacks[0].queries.labels)),
+            _describe_group(most, float(result.weight_shifts[most]), per, len(run.stacks[0].queries.labels)),
             _(
                 "Weights of each head, as trained above and sharing below; dark is 0, bright is 1, grey is hidden by "
                 "the mask."
@@ -272,23 +272,23 @@ def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
 
 
 def _heads(result: Result) -> None:
-    worst = int(result.weights_moved.argmax())
+    worst = int(result.weight_shifts.argmax())
     show.figure(
-        show.chart_of(figures.weight_moved_bars, result.weights_moved, result.outputs_moved, result.kv_of()),
+        show.chart_of(figures.weight_moved_bars, result.weight_shifts, result.output_changes, result.kv_of()),
         name=f"sharing-heads-layer-{result.config.layer}",
         key="h-heads",
         sentence=join_sentences(
             (
                 _("No head’s attention changes by as much as half a percent.")
-                if result.weights_moved[worst] < LEAST
+                if result.weight_shifts[worst] < LEAST
                 else _("Head {head} changes most: {share:.0%} of its attention goes elsewhere, mean over all rows.")
-            ).format(head=worst, share=float(result.weights_moved[worst])),
+            ).format(head=worst, share=float(result.weight_shifts[worst])),
             _("Dotted lines separate the groups.") if len(set(result.kv_of())) > 1 else "",
         ),
         table={
             "head": range(result.n_heads),
             "K/V head": result.kv_of(),
-            "attention that moved": result.weights_moved.tolist(),
-            "change of output": result.outputs_moved.tolist(),
+            "attention that moved": result.weight_shifts.tolist(),
+            "change of output": result.output_changes.tolist(),
         },
     )
