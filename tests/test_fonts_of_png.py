@@ -57,8 +57,8 @@ def drawn_from(monkeypatch: pytest.MonkeyPatch, svg: str) -> str:
         return svg_string.encode()
 
     fonts = {"system-ui": "Plain", rasterised.CHINESE_TEXT: "Hei"}
-    monkeypatch.setattr(rasterised, "_font_for", fonts.__getitem__)
-    monkeypatch.setattr(rasterised, "_has_a_font", lambda letter: True)
+    monkeypatch.setattr(rasterised, "_match_font", fonts.__getitem__)
+    monkeypatch.setattr(rasterised, "_has_font", lambda letter: True)
     monkeypatch.setattr(rasterised, "_resvg", lambda: draw)
     rasterised.render_png(svg)
     return given[-1]

@@ -1,4 +1,4 @@
-"""A trained head without its rotation, or with another base: what becomes of its weights and of the next token."""
+"""Run a model with a head's rotary positions removed or rescaled; compare weights and next tokens."""
 
 from dataclasses import dataclass
 
@@ -44,7 +44,7 @@ class Result:
 
 
 def rotation(_run: ModelRun, loaded: LoadedModel) -> Rotary:
-    """How the model turns queries and keys; a Problem for one into which positions come in another way."""
+    """The model's rotary embedding; a Problem for a model without rotary positions."""
     return find_rotary(loaded.model)
 
 

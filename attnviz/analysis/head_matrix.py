@@ -1,4 +1,4 @@
-"""One matrix to draw large (a head, an average of heads, or rollout), in the form that the visitor chose."""
+"""The displayed matrix: a head, an average of heads, or rollout, with the visitor's display options."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +32,8 @@ class DisplayOptions:
 
 
 AS_IT_IS = DisplayOptions()
-ALIKE = 0.999  #: of the largest: numbers as near as this may be one number, which a browser is sent as a code
+#: share of the largest value from which values count as equal: the browser's codes may not tell them apart
+ALIKE = 0.999
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Matrix:
         return replace(self, values=values.astype(np.float32), hidden=self.hidden & subtrahend.hidden, before_w_o=None)
 
     def sentence_before_w_o(self, row: int) -> Message | None:
-        """For the key that `said_of` names first, the length of the same product before the output projection."""
+        """For the key that `row_sentence` names first, the length of the same product before the output projection."""
         if self.before_w_o is None or self.hidden[row].all():
             return None
         key = int(np.where(self.hidden[row], 0.0, self.values[row]).argmax())
@@ -108,7 +109,7 @@ class Matrix:
 
 
 def telling_row(values: np.ndarray, hidden: np.ndarray) -> int:
-    """The row (of Q, K) that tells most: the one with the largest, farthest weight.
+    """The most informative row of (Q, K): the one with the largest, farthest weight.
 
     The first token, on which heads rest their attention, is left out as a key. Where that leaves nothing, as in a
     text of two tokens, it is the last row; of rows that tell as much, the first. tellingRow in
@@ -183,7 +184,7 @@ def head_matrix_and_data(
     mask: MaskChoice = "model",
     scale: ScaleChoice = "model",
 ) -> tuple[Matrix, HeadData]:
-    """The same, and what a browser makes it of; attention is computed once for both."""
+    """The same, and the head's raw data for the browser; attention is computed once for both."""
     chosen, stages = stack.layers[layer], None
     if chosen.exact:
         stages = chosen.stages_of([head], mask, scale, values=False)
@@ -222,7 +223,7 @@ def attention_rollout(stack: Stack, look: DisplayOptions = AS_IT_IS, layers: int
 
 
 def telling_depth(stack: Stack) -> int:
-    """The most layers through which a rollout still says something: no single key is half of what all rows are made of.
+    """The most layers through which a rollout is informative: no key has half of the mean share.
 
     Where tokens only look back, the share of the first token grows with every layer until nothing else is seen.
     """
@@ -231,7 +232,7 @@ def telling_depth(stack: Stack) -> int:
 
 
 def _rollout(layers: Sequence[RecordedLayer]) -> Tensor:
-    """What each token is made of after each layer, (L, Q, K)."""
+    """Share of each input token in each position after every layer, (L, Q, K)."""
     return rollout(torch.stack([layer.weights()[0].float().mean(0, keepdim=True) for layer in layers]))
 
 
@@ -292,7 +293,7 @@ def _hidden_cells(stack: Stack, layer: int, head: int, mask: MaskChoice = "model
 
 
 def _expand_to_heads(layer: RecordedLayer, tensor: Tensor) -> Tensor:
-    """What broadcasts to (B, H, Q, K), for the first sentence, as a view (H, Q, K)."""
+    """A tensor that broadcasts to (B, H, Q, K), of the first sentence, as a view (H, Q, K)."""
     return tensor.reshape((1,) * (4 - tensor.dim()) + tuple(tensor.shape))[:1].expand(1, *layer.shape[1:])[0]
 
 

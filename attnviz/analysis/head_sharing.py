@@ -1,4 +1,4 @@
-"""The keys and values of a trained layer, shared by more query heads than it was trained for.
+"""Pool a trained layer's key/value heads, so that more query heads share each.
 
 As the GQA paper converts a model (arXiv 2305.13245, section 2.1): the key heads of a group become one, and
 so do the value heads. Averaging projected keys is averaging the rows of W_K: both are linear, and so is RoPE.
@@ -129,7 +129,7 @@ def pooling_change(config: Config) -> TensorChange:
 
 
 def add_output_projection(layer: RecordedLayer, model: nn.Module) -> RecordedLayer:
-    """The layer with its output projection, which traces kept in files leave out."""
+    """The layer with its output projection, which saved traces leave out."""
     if layer.w_o is not None or layer.v is None or not layer.name:
         return layer
     modules = dict(model.named_modules())
@@ -202,7 +202,7 @@ Scope = Literal["layer", "all"]
 
 @dataclass(frozen=True)
 class Downstream:
-    """`guesses`, in order of probability as trained, is empty for a model that predicts no tokens."""
+    """Next-token change after sharing. `guesses`, most probable first as trained, is empty without predictions."""
 
     scope: Scope
     guesses: tuple[ProbabilityChange, ...]

@@ -61,7 +61,7 @@ def peak_bytes(call: Callable[[], Any], device: str = "cpu") -> int:
 
 @dataclass(frozen=True)
 class WayTiming:
-    """One way, or kind of layer, at one length."""
+    """Time and memory of one implementation at one length."""
 
     way: str
     n: int
@@ -77,9 +77,7 @@ def time_call(way: str, n: int, call: Callable[[], Any], rounds: int, device: st
 
 @dataclass(frozen=True)
 class MeasuredOn:
-    """The processor or GPU, the cores beside it, torch, and the threads that torch used: with one, what is told is
-    processor time.
-    """
+    """The processor or GPU, CPU cores, torch version and torch's threads; with one thread, times are CPU times."""
 
     processor: str
     cores: int
@@ -90,7 +88,7 @@ class MeasuredOn:
 
     @property
     def description(self) -> Message:
-        """All of it in one line, with the clock."""
+        """One line with all fields and the clock."""
         clock = Message("processor time") if self.threads == 1 and self.device == "cpu" else Message("wall time")
         return Message(
             "{processor}, cores: {cores}; torch {torch}, threads: {threads}, {dtype}, {clock}",
@@ -100,6 +98,6 @@ class MeasuredOn:
 
 
 def this_machine(dtype: str = "float32", device: str = "cpu") -> MeasuredOn:
-    """The one that this runs on."""
+    """The machine of this process."""
     name = processor_name() if device == "cpu" else torch.cuda.get_device_name(device)
     return MeasuredOn(name, os.cpu_count() or 1, torch.__version__, torch.get_num_threads(), dtype, device)

@@ -1,4 +1,4 @@
-"""One pass of a model over a sentence: the tokens and the recorded attention, from which any head is computed."""
+"""One pass of a model over a sentence: its tokens and recorded attention."""
 
 import contextlib
 import hashlib
@@ -149,12 +149,12 @@ def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
 
 
 def has_stored_run(request: Request) -> bool:
-    """Whether `stored_run` will find this run on the disk. Looks at files only, and loads nothing."""
+    """Whether `stored_run` will find this run on the disk; loads nothing."""
     return _find_example(request) is not None and is_prepared(find(request.model))
 
 
 def stored_run(request: Request) -> ModelRun | None:
-    """The run of an example, from the trace that was kept when its model was prepared; needs no model in memory."""
+    """The run of a prepared example, read from the disk; None for any other request. Loads no model."""
     example = _find_example(request)
     prepared = prepared_example(example) if example else None
     if prepared is None:
@@ -209,12 +209,12 @@ def store_trace(request: dict[str, Any], trace: Trace) -> None:
 
 
 def _checksum(sent: bytes) -> bytes:
-    """Stands before a trace, so that one whose bytes are not what they were is not shown."""
+    """CRC-32 that precedes a stored trace, so that a damaged one is not displayed."""
     return zlib.crc32(sent).to_bytes(_SUM_BYTES, "little")
 
 
 def _reading_path(request: dict[str, Any]) -> Path | None:
-    """The file of a request, in a folder that is ours alone; None where nothing is shared."""
+    """The trace file of a request, in a folder that only this user can read; None if traces are not shared."""
     folder = current_settings().readings
     if folder is None:
         return None

@@ -1,4 +1,4 @@
-"""Long work in a process of its own: nobody else on the server waits for it, and it waits for nobody.
+"""Run long work in a process of its own, so that it does not slow other visitors down.
 
 A thread that trains or measures shares Python's lock with every visitor's page. torch's profiler holds that lock for a
 second after a long run, and where the machine is busy, a thread that is put aside while it holds the lock stops all.

@@ -153,7 +153,7 @@ HAN = range(0x4E00, 0xA000)  #: the Chinese characters in daily use
 
 @dataclass(frozen=True)
 class SentenceFit:
-    """What reading one sentence takes."""
+    """How well a model predicts one sentence."""
 
     characters: int
     tokens: int
@@ -162,7 +162,7 @@ class SentenceFit:
 
 
 def run(run: ModelRun, loaded: LoadedModel) -> SentenceFit:
-    """Read the sentence of a run once more, with the guesses at every token kept; a decoder's."""
+    """Run a decoder over the sentence again, with the logits of every token, and sum the loss."""
     guesses = capture(loaded.model, logits="all", **run.source.inputs).logits
     assert guesses is not None
     logs = guesses[0].float().log_softmax(-1)  # (Q, V)

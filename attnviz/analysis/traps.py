@@ -1,4 +1,4 @@
-"""Mistakes as traps: wrong and right code, and what both give. One of them is shown on two pages."""
+"""Pitfalls: wrong and right code, and the results of both."""
 
 import inspect
 import textwrap
@@ -28,7 +28,7 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class Outcome:
-    """What both pieces of code gave for one sentence.
+    """The results of the wrong and the right code for one sentence.
 
     `largest` is the largest difference of a cell between the two pictures (NaN where only one has a number);
     `facts` say the difference in words; `table` holds rows of a small comparison, first row the headings.
@@ -95,7 +95,7 @@ def compare_matrices(
     allowed: Tensor | None = None,
     table: tuple[tuple[Message | str, ...], ...] = (),
 ) -> Outcome:
-    """What two matrices over the same words come to, both drawn with the same cells hidden."""
+    """The outcome of two matrices over the same words, drawn with the same cells hidden."""
     bad, good = (picture(matrix, rows, cols, allowed=allowed) for matrix in (wrong, right))
     return Outcome(bad, good, largest_gap(wrong, right), facts, table)
 

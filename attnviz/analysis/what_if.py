@@ -1,4 +1,4 @@
-"""Another mask, another scale, a silenced head: what it does to the head at once, and to a new run of the model."""
+"""Apply a mask, a scale or an ablation to a recorded head at once, or to a new run of the model."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from attnviz.models.catalogue import LoadedModel
 
 @dataclass(frozen=True)
 class MaskPattern:
-    """A mask (Q, K) that stands in place of the model's own: what computes it, and that as Python over n tokens."""
+    """A mask (Q, K) that replaces the model's own: its function, and the same as Python code for n tokens."""
 
     make: Callable[[HeadEdit, int, int], Tensor]
     program: str

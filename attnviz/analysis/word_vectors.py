@@ -1,4 +1,4 @@
-"""Random vectors for words: on one page the same word and seed always give the same vector."""
+"""Random word vectors, fixed by page, word and seed."""
 
 import hashlib
 import math

@@ -1,1 +1,1 @@
-"""What everything stands on: messages and problems, words, bits, bytes, limits."""
+"""Foundations of all layers: messages and problems, translation, records, packed bytes, units."""

@@ -1,4 +1,4 @@
-"""What is missing when a part of attnviz is used without the packages that its extra brings. Knows words."""
+"""Errors for a missing optional package: they name the extra that installs it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from typing import Any
 
 from attnviz.base.words import N_, _
 
-#: which extra brings a package, for those that the library goes without until they are needed
+#: package -> the extra that installs it
 BRINGS = {
     "transformers": "models",
     "safetensors": "models",
@@ -28,7 +28,7 @@ BRINGS = {
 
 
 class ExtraMissing(ImportError):
-    """One sentence: what needs which package, and how to install it."""
+    """A package of an extra is not installed; the message says how to install it."""
 
     def __init__(self, what: str, package: str, extra: str) -> None:
         sentence = _("{what} needs {package}, which is not installed: pip install 'attnviz[{extra}]' brings it")
@@ -48,14 +48,14 @@ def explain_missing_extra(what: str) -> Iterator[None]:
 
 
 def pandas() -> Any:
-    """pandas, imported once somebody wants a table."""
+    """The pandas module, imported on first use."""
     with explain_missing_extra(N_("A DataFrame")):
         import pandas as module
     return module
 
 
 def require_extra(extra: str, what: str) -> None:
-    """Refuse in one sentence where a package of the extra is not installed; nothing is imported to find out."""
+    """Raise ExtraMissing unless all packages of the extra are installed; nothing is imported."""
     for package, brought_by in BRINGS.items():
         if brought_by == extra and find_spec(package) is None:
             raise ExtraMissing(what, package, extra)

@@ -1,7 +1,7 @@
-"""What a visitor changes of a head, its mask or its scale: every choice there is, under the id that stands in links.
+"""Edits of a head's mask and scale: all choices, by the ids that links use.
 
-What a link may hold, the names on the controls, captions, what the browser is sent and what is read from it follow from
-these tables; `tests/js/cases/edits.json` holds the browser's own to them. A further mask is an entry of MASKS here, its
+Links, controls, captions and messages to and from the browser are derived from these tables.
+`tests/js/cases/edits.json` checks the browser's copy against them. A further mask is an entry of MASKS here, its
 function in PATTERNS of `analysis/what_if.py`, and its function in MASKS of `canvas/shared/edit.js`.
 """
 
@@ -27,19 +27,19 @@ SCOPES = {
     "layer": (N_("this layer"), N_("Changed in every head of this layer.")),
     "all": (N_("all layers"), N_("Changed in every layer.")),
 }
-VIEWS = ("before", "after", "difference")  #: what of a change is on show
+VIEWS = ("before", "after", "difference")  #: which weights are displayed
 LONGEST_WINDOW = 64
 LARGEST_FACTOR = 64.0  #: no scaling is 16 times the model's own at d_k 256
 
 
 def ids() -> dict[str, list[str]]:
-    """The ids that each choice of an edit has."""
+    """The valid ids of each field of an edit."""
     return {"mask": [*MASKS], "scale": [*SCALES], "where": [*SCOPES], "seen": [*VIEWS]}
 
 
 @dataclass(frozen=True)
 class HeadEdit:
-    """What is changed of a head. The defaults change nothing."""
+    """An edit of one head's mask and scale. The defaults change nothing."""
 
     mask: str = "model"  #: one of MASKS
     window: int = 4  #: tokens that a window sees, itself included
@@ -67,7 +67,10 @@ class HeadEdit:
         return self.changes_attention or bool(self.silenced)
 
     def fit_to(self, n_q: int, n_k: int | None = None) -> "HeadEdit":
-        """The edit as far as a sentence of so many queries and keys has its tokens; no change is not seen."""
+        """The edit without keys and painted cells outside a sentence of `n_q` queries and `n_k` keys (None: `n_q`).
+
+        An edit that then changes nothing is displayed as "before".
+        """
         n_k = n_q if n_k is None else n_k
         painted = self.painted if len(self.painted) == -(-n_q * n_k // 8) else b""
         mask = "model" if self.mask == "painted" and not painted else self.mask
@@ -77,7 +80,7 @@ class HeadEdit:
 
 
 def read_edit(plain: dict[str, Any]) -> HeadEdit:
-    """An edit as the browser reported it; ValueError, TypeError or LookupError where it makes no sense."""
+    """Parse an edit from the browser's JSON; ValueError, TypeError or LookupError if it is invalid."""
     edit = from_json(HeadEdit, plain)
     for name, allowed in ids().items():
         if getattr(edit, name) not in allowed:

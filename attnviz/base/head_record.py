@@ -1,8 +1,7 @@
-"""A head of a sentence in three records: its numbers (`HeadData`), what of it is displayed (`HeadView`), and what a
-visitor changes of it (`HeadEdit`, in `head_edit.py`).
+"""Records of one head: its numbers (`HeadData`), its display (`HeadView`) and its edit (`HeadEdit`).
 
-Pages, notebook, files and site make these; `live/head_header.py` writes the JSON that JavaScript draws from. Its types,
-`canvas/shared/records.d.ts`, are generated from this file by `python -m scripts.record_types`.
+Pages, notebook, files and site create these; `live/head_header.py` writes the JSON that JavaScript draws from.
+Its types, `canvas/shared/records.d.ts`, are generated from this file by `python -m scripts.record_types`.
 """
 
 from collections.abc import Sequence
@@ -21,10 +20,10 @@ HeadKind = Literal["weights", "values", "diff", "scores"]
 
 @dataclass(frozen=True, eq=False)
 class HeadData:
-    """The numbers of one head. What stands here and `core.attention.attend` are its weights, whatever is asked.
+    """The numbers of one head: all that `core.attention.attend` needs to compute its weights.
 
-    One that is not `exact` has no scores: `scores` are then the values to display, such as weights that a model itself
-    reported, a mean of heads, or a difference.
+    If it is not `exact`, `scores` holds the values to display: weights that a model reported, a mean of heads, or a
+    difference.
     """
 
     scores: NDArray[np.floating]  #: (Q, K) float32, q.kT before its scale; hidden cells too
@@ -86,7 +85,7 @@ class Pins:
 
 @dataclass(frozen=True)
 class HeadTitles:
-    """How any head of a stack is called, with {layer}, {head} and {kv}, and how many share one key/value head."""
+    """Title template of a stack's heads, with {layer}, {head} and {kv}; `share` query heads read one key/value head."""
 
     template: str
     share: int
@@ -120,7 +119,7 @@ class Arrangement:
 
 @dataclass(frozen=True)
 class HeadView:
-    """What of a head is displayed, and how."""
+    """Display options of one head."""
 
     title: str = ""  #: such as "Layer 11, head 2": drawn above, read aloud
     kind: HeadKind = "weights"  #: 0 to 1; "values": 0 to the largest; "diff" and "scores": centred on 0
@@ -147,7 +146,7 @@ class HeadView:
         return self.kind in ("diff", "scores")
 
     def row_of(self, pins: Pins) -> int | None:
-        """The row on show: of the cell, else the last one pinned, else the sentence's; None where a key is told of."""
+        """The described row: the cell's, else the last pinned, else the sentence's; None if a key is described."""
         if pins.cell is not None:
             return pins.cell[0]
         if self.story and pins.tokens and pins.tokens[-1].axis == "k":
@@ -180,17 +179,17 @@ class HeadGrid:
     def of(
         cls, heads: Sequence[int], kv: Sequence[int] | None = None, layers: Sequence[int | str] | None = None
     ) -> "HeadGrid":
-        """Layers of so many heads, called 0, 1, 2... unless told."""
+        """A grid of layers with these numbers of heads; None for `layers` counts from 0."""
         return cls(tuple(heads), tuple(kv or heads), tuple(range(len(heads)) if layers is None else layers))
 
 
 @dataclass(frozen=True)
 class HeadChannel:
-    """How a canvas is joined to other canvases, to the session that hears its gestures, and to more heads."""
+    """Links of a canvas: to other canvases, to the session that receives its gestures, and to more heads."""
 
     group: str = ""  #: views of one group light, pin and zoom together
     session: str = ""
-    ack: int = 0  #: the newest pick that the session had heard of,
+    ack: int = 0  #: the newest pick that the session has received,
     heard: int = 0  #: the newest gesture on pins,
     edits: int = 0  #: the newest edit,
     overs: int = 0  #: and the newest choice of heads laid over
@@ -201,7 +200,7 @@ class HeadChannel:
 
 @dataclass(frozen=True)
 class PackedHeads:
-    """What `raw_scores.pack` says of its payload; a value of all heads, or a list with each head's."""
+    """Header of a `raw_scores.pack` payload; a field is one value for all heads, or a list with one for each."""
 
     bits: Literal[16, 32]
     vectors: bool  #: q and k of one head, in place of its scores
@@ -235,7 +234,7 @@ class ColourScale:
 
 @dataclass(frozen=True)
 class HeadFacts:
-    """What JavaScript is told of a head besides its view: labels, names that stand for content, scale, payload."""
+    """Header of a head for JavaScript, besides its view: labels, content hashes, colour scale, payload."""
 
     q: list[str]
     k: list[str] | None

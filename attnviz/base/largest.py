@@ -1,4 +1,4 @@
-"""Which of several numbers is the largest, and whether a sentence may say so."""
+"""The largest of several numbers, and whether it is clearly larger than all others."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class Largest:
 
 
 def find_largest(values: ArrayLike) -> Largest:
-    """The largest of `values`, which hold one number or more; what is not a number is none of them.
+    """The largest of `values` (one number or more); NaN is ignored.
 
     A single number is not alone at the top: it has nothing to be larger than.
     """

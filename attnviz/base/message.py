@@ -14,10 +14,9 @@ NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError,
 
 @dataclass(frozen=True)
 class MessageList:
-    """Things that a Message names one after the other. `str()` lists them in English.
+    """A list inside a Message. `str()` joins it in English.
 
-    They are not joined where the Message is made, because languages separate them differently:
-    `attnviz.base.words.say` joins them.
+    Languages separate list members differently, so `attnviz.base.words.translate_value` joins them.
     """
 
     values: Collection[object]
@@ -30,7 +29,7 @@ class MessageList:
 class Message:
     """An English template with named fields, and their values. `str()` formats it in English.
 
-    The template is also the key that `attnviz.base.words.say` looks a translation up by.
+    The template is also the key that `attnviz.base.words.translate_message` looks a translation up by.
     """
 
     template: str
@@ -52,7 +51,7 @@ class Problem(ValueError):
 
 
 class MissingDependency(Problem):
-    """What a part of a page needs and this machine does not have; no fault of an input."""
+    """Something that a page needs is missing on this machine; no input is at fault."""
 
 
 def require_between(name: str, value: float, low: float, high: float) -> None:
@@ -80,7 +79,7 @@ def require_within(config: object, limits: Mapping[str, tuple[float, float]]) ->
 
 
 def require_multiple(name: str, value: int, divisor_name: str, divisor: int) -> None:
-    """Raise a Problem unless `value` is a multiple of `of`, which is at least 1."""
+    """Raise a Problem unless `value` is a multiple of `divisor`, which must be at least 1."""
     if divisor < 1 or value % divisor:
         raise Problem(
             "{name}={value} must be a multiple of {part}={of}", name=name, value=value, part=divisor_name, of=divisor

@@ -30,7 +30,7 @@ def unpack_blob(data: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def fingerprint(*values: object) -> str:
-    """A short name for content: equal content, equal name."""
+    """A short hash of the values: equal content gives an equal hash."""
     digest = hashlib.blake2b(digest_size=8)
     for value in values:
         digest.update(value if isinstance(value, bytes) else repr(value).encode())

@@ -1,4 +1,4 @@
-"""Raw scores of heads as bytes, with what it takes to make weights of them. canvas/shared/raw_scores.js reads them.
+"""Raw scores of heads as bytes, with mask, bias and sinks. canvas/shared/raw_scores.js reads them.
 
 A score is a whole number of steps above the lowest of its row. 16 bits make 65,535 steps of it, which is enough for a
 row that is `WIDEST` wide after the model's scale: no weight is then off by more than 2e-4 at the model's scale, nor by

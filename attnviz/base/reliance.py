@@ -1,4 +1,4 @@
-"""What we lean on in another library that its documentation does not promise, and whether it is still there."""
+"""Undocumented parts of other libraries that attnviz depends on, and checks that they are still there."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -10,17 +10,17 @@ from attnviz.base.message import Message
 
 @dataclass(frozen=True)
 class Dependency:
-    """One thing inside a library: its name there, our file that uses it, what for, and how to see that it holds."""
+    """One undocumented name of a library: our file that uses it, its purpose, and a check that it still works."""
 
     library: str
     what: str
     user: str
     purpose: str
-    holds: Callable[[], bool]  #: whatever it raises counts as no
+    holds: Callable[[], bool]  #: any exception counts as False
 
 
 def missing_dependencies(dependencies: Iterable[Dependency]) -> list[Message]:
-    """One sentence for each that no longer holds."""
+    """One message for each dependency whose check fails."""
     return [
         Message(
             "{library} {version} no longer has {what}: used by {user} for {purpose}",

@@ -9,7 +9,7 @@ _FLOP = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP")
 
 
 class Quantity(str):
-    """A number in words, as "4 GiB"; a file of numbers holds `number`, of `unit`."""
+    """A formatted number such as "4 GiB"; exports use its `number` and `unit`."""
 
     number: float
     unit: str

@@ -1,8 +1,7 @@
-"""Words for people: `_()` marks a sentence for translation and looks it up.
+"""Translation: `_()` marks a sentence for translation and looks it up.
 
-Every layer above the core may import it; it imports messages and the standard library. Whoever runs
-the program decides on the language: `attnviz.serve` installs a function that reads it from the
-visitor's browser; without such a function sentences are in English.
+Every layer above the core may import it. `attnviz.serve` installs a function that reads the language
+from the visitor's browser; without such a function sentences are in English.
 
 A language is one file, locale/ID.po, and what `python -m scripts.languages` compiles of it, locale/ID.mo.
 """
@@ -23,7 +22,7 @@ LOCALE_DIR = Path(__file__).parents[1] / "locale"
 ENGLISH = "en"  #: the language that the sentences in the code are in
 
 
-_NOT_CHOSEN: Any = object()  #: nobody speaks a language of his own choice here
+_NOT_CHOSEN: Any = object()  #: no language was chosen in this context
 _language: Callable[[], str | None] = lambda: None  # noqa: E731
 _default_language: str | None = None
 _chosen: ContextVar[str | None] = ContextVar("language")
@@ -36,7 +35,7 @@ def set_language_source(source: Callable[[], str | None]) -> None:
 
 
 def set_default_language(language: str | None) -> None:
-    """The language of whoever started the program, for all that nobody else asks for in another one."""
+    """Set the language that is used if `set_language_source`'s function returns None."""
     global _default_language
     _default_language = language
 
@@ -74,7 +73,7 @@ def require_languages(*requested: str) -> None:
 
 
 def supported_language(requested: str | None) -> str:
-    """The language that answers one asked for: "zh" for "zh-CN" and for "zh_TW.UTF-8", English for one not there."""
+    """The nearest supported language: "zh" for "zh-CN" and "zh_TW.UTF-8"; English if there is none."""
     tag = (requested or "")[:LONGEST_TAG].partition(".")[0].replace("-", "_")
     shorter = [tag[:end] for end in range(len(tag), 0, -1) if tag[end : end + 1] in ("", "_")]
     return next((language for language in shorter if language in languages()), ENGLISH)
@@ -83,8 +82,7 @@ def supported_language(requested: str | None) -> str:
 def current_language() -> str:
     """The language in which sentences are found at the moment, as `languages` names it.
 
-    It is read from the very sentences that `_` finds, and not looked up beside them: what is kept under this name for
-    all visitors, as charts are, would otherwise hold another language wherever the two looks differ.
+    It is read from the catalogue that `_` uses. Charts cached for all visitors under this name are then always in it.
     """
     return str(_translations(selected_language()).info().get("language", ENGLISH))
 
@@ -101,7 +99,7 @@ def _catalogue(name: str) -> gettext.NullTranslations:
         return gettext.NullTranslations()
     with (LOCALE_DIR / f"{name}.mo").open("rb") as file:
         catalogue = gettext.GNUTranslations(file)
-    catalogue.info()["language"] = name  # for `tongue`, whatever the file says of itself
+    catalogue.info()["language"] = name  # for `current_language`, whatever the file's header says
     return catalogue
 
 
@@ -126,14 +124,14 @@ OWN_NAME = N_("English")  #: each language translates it by its own name for its
 
 
 def translate_message(message: Message, format_value: Callable[[object], object] = lambda value: value) -> str:
-    """A Message, or a Problem's `.message`, in the visitor's language; `shown` makes a value fit where it stands."""
+    """A Message, or a Problem's `.message`, in the visitor's language; `format_value` formats each value."""
     return _(message.template).format(
         **{name: translate_value(value, format_value) for name, value in message.params.items()}
     )
 
 
 def translate_value(value: object, format_value: Callable[[object], object] = lambda value: value) -> object:
-    """A value of a Message: a Message in it and a list of several things are words too, anything else is `shown`."""
+    """Translate a value of a Message: nested messages and lists are translated, others go through `format_value`."""
     if isinstance(value, Message):
         return translate_message(value, format_value)
     if isinstance(value, MessageList):
@@ -142,7 +140,7 @@ def translate_value(value: object, format_value: Callable[[object], object] = la
 
 
 def join_list(things: Iterable[object]) -> str:
-    """Things one after the other, as the visitor's language separates them: "a, b, c"."""
+    """Join list members as the visitor's language separates them: "a, b, c"."""
     return _join_by_template(_("{first}, {next}"), things)
 
 
@@ -157,7 +155,7 @@ def join_sentences(*texts: str) -> str:
 
 
 def end_sentence(text: str) -> str:
-    """Words that stand elsewhere without a full stop, as a whole sentence."""
+    """Add the full stop to a text that has none."""
     return _("{said}.").format(said=text)
 
 

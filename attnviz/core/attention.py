@@ -66,7 +66,7 @@ def attend(
     share of the weight and contributes no value. Dropout is applied only when `training`.
     16-bit inputs give 16-bit stages; the softmax itself runs in float32, as in eager model code.
     """
-    if has_torch_function((q, k, v)):  # so that whoever watches torch's functions sees this one as one call
+    if has_torch_function((q, k, v)):  # a torch-function mode sees one call of `attend`
         arguments = (q, k, v, mask, scale, bias, softcap, sinks, dropout, training)
         stages: Stages = handle_torch_function(attend, (q, k, v), *arguments)
         return stages

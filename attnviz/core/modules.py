@@ -72,7 +72,7 @@ class Attention(nn.Module):
             _, self.side_k_norm = make_qk_norms(qk_norm, layout, norm_eps)
 
     def forward(self, x: Tensor, context: Tensor | None = None, **options: Any) -> Tensor:
-        """Output (..., Q, M) for queries projected from `x` (..., Q, M). `sources` lists the keywords in `given`."""
+        """Output (..., Q, M) for queries projected from `x` (..., Q, M). `sources` lists the keywords in `options`."""
         if self.use_fused:
             outputs = [fused(*source, self.dropout, self.training) for source in self.sources(x, context, **options)]
         else:

@@ -33,7 +33,7 @@ class Tiling:
                 require_at_least(name, value, 1)
 
     def allowed(self, rows: slice, cols: slice, q_len: int, k_len: int) -> Tensor:
-        """Which pairs of a tile attend, boolean (q, k)."""
+        """Mask of one tile, boolean (q, k), True where the pair attends."""
         queries = torch.arange(rows.start, rows.stop)[:, None] + k_len - q_len
         back = queries - torch.arange(cols.start, cols.stop)
         here = back >= 0 if self.causal or self.window else torch.ones_like(back, dtype=torch.bool)
@@ -58,11 +58,10 @@ def _blocks(length: int, size: int) -> list[slice]:
 
 @dataclass(frozen=True)
 class TileStep:
-    """What a tile makes of its queries forward, or of its keys backward.
+    """State after one tile: of its queries in the forward pass, of its keys in the backward pass.
 
-    `cells` (..., q, k) are its scaled scores, -inf where masked; backward their gradients. `kept` is as it stands after
-    the tile: of each query the largest score, the sum and the output (..., q, Dv); of each key the gradients of its
-    value and of itself.
+    `cells` (..., q, k) are its scaled scores, -inf where masked; backward their gradients. `running` holds for each
+    query the largest score, the sum and the output (..., q, Dv); for each key the gradients of its value and of itself.
     """
 
     rows: slice
@@ -99,7 +98,7 @@ def _score_tile(q: Tensor, k: Tensor, allowed: Tensor) -> Tensor:
 def tiled_attend(
     q: Tensor, k: Tensor, v: Tensor, tiling: Tiling | None = None, watch: Watch = lambda _step: None
 ) -> TiledResult:
-    """Attention over tiles: the same output as `attend`, and what the backward pass needs of each row."""
+    """Attention over tiles: the same output as `attend`, and the log-sum-exp that the backward pass needs."""
     queries, keys, values = (_group_heads(tensor, k.shape[-3]) for tensor in (q, k, v))
     highest = queries.new_full(queries.shape[:-1], -torch.inf)
     total, output = torch.zeros_like(highest), queries.new_zeros(*highest.shape, v.shape[-1])

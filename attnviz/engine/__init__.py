@@ -1,7 +1,6 @@
-"""Where passes through models are made: in this process, or on Ray; the same questions and the same answers.
+"""Engines run models: in this process, or on Ray, with the same results.
 
-Declared data goes in, a run or a result comes back. The engine that the setting names is one for the whole process;
-Ray is imported here, and only where it is named.
+The engine that the setting names serves the whole process. Ray is imported only if it is named.
 """
 
 import threading
@@ -28,9 +27,9 @@ _one_at_a_time: Final = threading.Lock()  #: else two first visitors would have 
 
 @dataclass(frozen=True)
 class Rerun:
-    """A second pass over a sentence with something changed: what computes it of a run and its model, and of what else.
+    """A second pass over a sentence with a change: `compute(run, loaded, *arguments)`.
 
-    A function that a module names, because another process finds it by its name.
+    `compute` must be a module-level function, because another process imports it by name.
     """
 
     compute: Callable[..., Any]
@@ -42,9 +41,9 @@ class Rerun:
 
 
 class Engine(HeadWork, Protocol):
-    """Whoever makes passes, and looks at heads over many sentences.
+    """Runs models over sentences and measures heads.
 
-    Every method may be called from any thread, and answers or raises a Problem.
+    Every method may be called from any thread; errors are raised as a Problem.
     """
 
     @property
@@ -52,17 +51,17 @@ class Engine(HeadWork, Protocol):
         """Whether a pass needs its model in this process, so that a visitor is shown how it is loaded."""
 
     def expect(self, model: str) -> None:
-        """A pass of this model may be asked for soon. Returns at once; what fails is said by the pass itself."""
+        """Prepare for a pass of this model. Returns at once; errors appear in the pass itself."""
 
     def run(self, request: Request) -> ModelRun:
         """One pass of a model over a sentence."""
 
     def rerun(self, run: ModelRun, change: Rerun) -> Any:
-        """The same sentence once more with something changed; what the change computes."""
+        """Run the same sentence with a change; the result of the change's function."""
 
 
 def remote_engine(turn: Turn = nullcontext) -> Engine | None:
-    """What ATTNVIZ_ENGINE names; None where that is this process. `turn` is waited for before each pass."""
+    """The engine that ATTNVIZ_ENGINE names; None for this process. `turn` is entered before each pass."""
     address = current_settings().engine
     if address is None:
         return None

@@ -1,6 +1,4 @@
-"""What a file can raise: from the system, and from the libraries that read and write files for us. Whole files, and
-files of sentences.
-"""
+"""Exceptions of reading and writing files, by the system and by libraries; atomic writes; files of sentences."""
 
 import os
 import re

@@ -50,7 +50,7 @@ class HeadTable:
 
     @property
     def sentences(self) -> int:
-        """Over how many it is."""
+        """Number of sentences."""
         return self.scores.sentences
 
     def top(self, n: int = 5, pattern: str | None = None) -> list[HeadScore]:

@@ -1,4 +1,4 @@
-"""The live picture of attention in a notebook's cell, whatever it comes from: no server, no network, no extension."""
+"""Live pictures of attention in notebook cells, without a server, network or extension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences, files, token ids or a model's inputs, brought into the arguments of one pass after another."""
+"""Turn sentences, files, token ids or model inputs into the arguments of each pass."""
 
 import inspect
 import json
@@ -30,7 +30,7 @@ def torch_module(model: nn.Module | LoadedModel) -> nn.Module:
 def batch_inputs(
     model: nn.Module | LoadedModel, batches: Iterable[Batch] | Batch, tokenizer: Any
 ) -> Iterator[dict[str, Any]]:
-    """The arguments of one pass after another."""
+    """Yield the keyword arguments of each pass; a Problem for anything that is no sentence."""
     if isinstance(batches, dict):
         yield _read_record(model, batches, tokenizer)
     elif isinstance(batches, str):
@@ -70,7 +70,7 @@ def find_token_ids(inputs: dict[str, Any]) -> Tensor | None:
 
 
 def split_batch(inputs: dict[str, Any], tokens: int) -> Iterator[dict[str, Any]]:
-    """A batch in parts of whole sentences with about `tokens` positions each, so that memory is bounded."""
+    """Split a batch into chunks of whole sentences with about `tokens` positions, so that memory is bounded."""
     ids = find_token_ids(inputs)
     if ids is None:
         yield inputs
@@ -107,7 +107,7 @@ def _read(model: nn.Module | LoadedModel, text: str, tokenizer: Any) -> dict[str
 
 @dataclass(frozen=True)
 class Book:
-    """Where passages are from."""
+    """A novel and its passages."""
 
     title: str
     author: str

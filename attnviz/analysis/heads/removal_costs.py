@@ -1,4 +1,4 @@
-"""What each head is worth: how much the loss on a data set rises without it."""
+"""The cost of removing each head: how much the loss on a data set rises without it."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ OfBatch = tuple[HeadPositions, tuple[str, ...], dict[str, np.ndarray]]
 
 
 class CostFile:
-    """What the file holds of the same model, batch by batch; and what is added to it."""
+    """A file of costs by batch, valid for one model; without a path nothing is stored."""
 
     def __init__(self, path: Path | str | None, model: nn.Module, means: Mapping[str, Tensor] | None) -> None:
         self._path = None if path is None else Path(path)
@@ -148,11 +148,11 @@ class CostFile:
         self._costs = self._read()
 
     def find(self, inputs: dict[str, Any]) -> OfBatch | None:
-        """The costs of these sentences, where they were measured before."""
+        """The stored costs of these sentences; None if they were not measured before."""
         return self._costs.get(_digest(inputs)) if self._costs else None
 
     def add(self, inputs: dict[str, Any], costs: OfBatch) -> None:
-        """Keep the costs of these sentences, where there is a file to keep them in."""
+        """Store the costs of these sentences in the file, if there is one."""
         path = self._path
         if path is None:
             return
@@ -177,14 +177,14 @@ class CostFile:
 
 
 def _fingerprint(model: nn.Module, means: Mapping[str, Tensor] | None) -> str:
-    """What tells one model from another, and one set of means: names, shapes and sums of all numbers."""
+    """Hash of a model and its means: names, shapes and sums of all numbers."""
     with torch.no_grad():
         named = {name: value.sum(dtype=torch.float64) for name, value in model.state_dict().items()}
     return _digest(named | {f"mean of {name}": value for name, value in (means or {}).items()})
 
 
 def _digest(inputs: Mapping[str, Any]) -> str:
-    """Of all tensors among these."""
+    """Hash of all tensors among the inputs."""
     digest = hashlib.sha256()
     for name in sorted(name for name, value in inputs.items() if isinstance(value, Tensor)):
         value = inputs[name].detach().cpu().contiguous()
@@ -238,8 +238,10 @@ def _sum(layer: RecordedLayer) -> tuple[Tensor, int]:
 
 
 class HeadWork(Protocol):
-    """What is asked of whoever looks at heads over many sentences: this process, as written here, or others that share
-    the work; the same numbers whoever does it. All in steps, and None for a step on the way to an answer."""
+    """Measurements of heads over many sentences, in this process by default; engines override them.
+
+    Every implementation gives the same numbers. All yield in steps, None where a step has no result yet.
+    """
 
     def scan(
         self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]
@@ -259,7 +261,7 @@ class HeadWork(Protocol):
 
 
 class HeadsHere(HeadWork):
-    """This process, by the model that it is given."""
+    """Measure heads in this process."""
 
 
 HERE: Final = HeadsHere()

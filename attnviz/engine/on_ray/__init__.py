@@ -74,7 +74,7 @@ class RayEngine:
         return self._steps(workers.grow_scores(self.address, head_costs, loaded, sentences, mean_outputs))
 
     def _steps(self, coming: Iterator[S]) -> Iterator[S]:
-        """What comes over the connection, which is made first; anything but a Problem means that it is lost."""
+        """Yield results over the connection, made first; any error but a Problem means that it is lost."""
         handle = self._handle(time.monotonic() + self.address.timeout)
         try:
             yield from coming
@@ -94,7 +94,7 @@ class RayEngine:
                 raise self._timed_out() from None
 
     def _answer(self, handle: Any, ends: float, method: str, request: Request, *arguments: Any) -> Any:
-        """What a replica answers; what goes wrong on the way to it as a Problem."""
+        """A replica's response; errors on the way are raised as a Problem."""
         key = model_key(request.model, request.version)
         for _ in range(TRIES):
             response = None
@@ -120,7 +120,7 @@ class RayEngine:
         raise Problem("Two processes that read this sentence were lost one after the other; try again in a minute")
 
     def _connection(self) -> Future[Any]:
-        """Of the handle; another attempt where the last one failed."""
+        """The connection's future; a new attempt if the last one failed."""
         with self._lock:
             connection = self._connected
             if connection is None or (connection.done() and connection.exception() is not None):
@@ -137,7 +137,7 @@ class RayEngine:
             raise Problem("Ray is still starting; try again in a minute") from None
 
     def _connection_lost(self, handle: Any, error: Exception) -> Problem:
-        """Forget the connection of this handle, unless another has taken its place already; what to say."""
+        """Drop this handle's connection, unless it was replaced; the Problem to raise."""
         _log(error)
         with self._lock:
             connection = self._connected
@@ -155,7 +155,7 @@ class RayEngine:
 
 
 def _run_in_thread(work: Callable[[], Any], afterwards: Callable[[], object] = lambda: None) -> Future[Any]:
-    """Begin the work in a thread of its own, which nobody waits for at the end of the process.
+    """Run the work in a daemon thread of its own.
 
     `afterwards`, when it has succeeded, is called in the same thread.
     """

@@ -98,14 +98,17 @@ class PassReplica:
 
 @dataclass(frozen=True)
 class SentTrace:
-    """A trace, and the run without it that it is of."""
+    """A serialised trace, and its run without the trace."""
 
     trace: bytes
     run: ModelRun | None = None
 
 
 def to_send(make: Callable[[], Any]) -> Any:
-    """What `make` answers in a form that travels; of a Problem its Message: an exception would lose its values."""
+    """The result of `make` in picklable form.
+
+    A Problem becomes its Message, since a pickled exception would lose its values.
+    """
     try:
         answer = make()
     except Problem as problem:
@@ -116,7 +119,7 @@ def to_send(make: Callable[[], Any]) -> Any:
 
 
 def unpack_answer(sent: Any) -> Any:
-    """The answer as it was; a refusal is raised."""
+    """Undo `to_send`; a Message is raised as a Problem."""
     if isinstance(sent, Message):
         raise Problem(sent.template, **sent.params)
     if not isinstance(sent, SentTrace):
@@ -134,7 +137,7 @@ def load_same_model(model: str, version: str) -> LoadedModel:
 
 
 def worker_environment(address: EngineAddress) -> dict[str, dict[str, str]]:
-    """What a process on the other side is started with."""
+    """Environment variables of a worker process."""
     carried = {name: os.environ[name] for name in CARRIED if name in os.environ}
     return {"env_vars": carried | {"OMP_NUM_THREADS": str(address.threads)}}
 

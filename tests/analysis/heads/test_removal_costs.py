@@ -60,8 +60,8 @@ def test_a_stopped_run_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest
     ran: list[int] = []
     module = sys.modules["attnviz.analysis.heads.removal_costs"]
 
-    before = module._of_batch
-    monkeypatch.setattr(module, "_of_batch", lambda *given: ran.append(1) or before(*given))
+    before = module._measure_batch
+    monkeypatch.setattr(module, "_measure_batch", lambda *given: ran.append(1) or before(*given))
     again = list(head_costs(model, BATCHES, keep=file))
     assert len(ran) == 1
     np.testing.assert_array_equal(again[-1].by_sentence["silenced"], whole.by_sentence["silenced"])

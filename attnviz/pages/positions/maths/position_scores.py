@@ -195,7 +195,7 @@ import math
 
 import attnviz as av
 import torch
-from attnviz.core.positions import Learned
+from attnviz.core.positions import LearnedPositions
 from attnviz.models.capture import learned_positions
 from attnviz.pages.positions.maths.position_scores import ROTATED, Config, make_position, with_table
 from attnviz.analysis.word_vectors import random_normal

@@ -9,7 +9,7 @@ from attnviz.models.architecture import CONVENTIONS, Deployment, ParameterCounts
 def count_program(arch_source: str, context: int, batch: int) -> str:
     """Program: attention parameters, and the cache by all three conventions. `arch_source` builds the architecture."""
     return f"""\
-{_imports(arch_source, "whole_pass")}
+{_imports(arch_source, "size_full_pass")}
 
 arch = {arch_source}
 tokens, batch = {context}, {batch}
@@ -18,7 +18,7 @@ print("attention parameters:", arch.attention_parameters())
 for convention in {CONVENTIONS}:
     cache = arch.kv_cache_bytes(tokens, batch, convention=convention, encoder_tokens=encoder)
     print(f"{{convention}} cache bytes:", cache)
-for part, cost in whole_pass(arch, tokens, batch).items():
+for part, cost in size_full_pass(arch, tokens, batch).items():
     print(f"{{part}}: {{cost.flops}} FLOP, {{cost.activations}} activations")
 """
 
