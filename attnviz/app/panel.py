@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.app.widget_values import set_when_complete
 from attnviz.app.workarounds.streamlit_adapter import is_streamlit_exception
-from attnviz.base.message import Message, Missing, Problem
+from attnviz.base.message import Message, MissingDependency, Problem
 from attnviz.base.words import _, translate_message
 from attnviz.models.file_faults import first_line, is_out_of_memory
 
