@@ -1,1 +1,1 @@
-"""A model over a sentence or over many: what several pages, the engine and the notebook use."""
+"""Analyses of a model over one sentence or many, for pages, engine and notebook."""

@@ -205,7 +205,7 @@ def head_matrix_and_data(
 
 
 def average_heads(stack: Stack, heads: Sequence[tuple[int, int]], look: DisplayOptions = AS_IT_IS) -> Matrix:
-    """The mean over heads given as (layer, head): what they have in common, not what any of them does."""
+    """Average the weights of heads given as (layer, head)."""
     by_layer: dict[int, list[int]] = {}
     for layer, head in heads:
         by_layer.setdefault(layer, []).append(head)
@@ -216,7 +216,7 @@ def average_heads(stack: Stack, heads: Sequence[tuple[int, int]], look: DisplayO
 
 
 def attention_rollout(stack: Stack, look: DisplayOptions = AS_IT_IS, layers: int | None = None) -> Matrix:
-    """Attention rollout through the first `layers` layers (None: all); half of what a layer hands on skips it."""
+    """Attention rollout through the first `layers` layers (None: all), with a residual share of one half."""
     flowed = _rollout(stack.layers[:layers])
     hidden = torch.stack([_hidden_cells(stack, index, 0) for index in range(len(flowed))]).all(0)
     return replace(arrange_matrix(stack, flowed[-1], hidden, look), meaning="estimate")

@@ -73,12 +73,12 @@ class Result:
         return tuple(dict.fromkeys((self.n_heads, *middle, 1)))
 
     def kv_of(self, n_kv_heads: int | None = None) -> tuple[int, ...]:
-        """The K/V head that each query head reads where there are so many; None: as many as were chosen."""
+        """The K/V head that each query head reads, of `n_kv_heads` in all; None: the chosen number."""
         count = self.config.n_kv_heads if n_kv_heads is None else n_kv_heads
         return tuple(head * count // self.n_heads for head in range(self.n_heads))
 
     def at(self, n_kv_heads: int) -> Point:
-        """The layer with so many K/V heads."""
+        """The point with `n_kv_heads` K/V heads."""
         return next(point for point in self.sweep if point.n_kv_heads == n_kv_heads)
 
 
@@ -185,7 +185,7 @@ def _measure_point(layer: RecordedLayer, before: Stages, n_kv_heads: int, config
 
 
 def layer_output(layer: RecordedLayer, stages: Stages) -> Tensor:
-    """What the layer adds to the first sentence, (Q, M); without an output projection its heads side by side."""
+    """The layer's output for the first sentence, (Q, M); its heads concatenated without an output projection."""
     joined = stages.output[0].transpose(0, 1).flatten(1).float()
     return joined @ layer.w_o.float().T if layer.w_o is not None else joined
 
@@ -225,7 +225,7 @@ def rerun_with_sharing(before: ModelRun, loaded: LoadedModel, config: Config, sc
 
 
 def _last_output(trace: Trace, loaded: LoadedModel) -> Tensor:
-    """What the last layer that looks at its own tokens adds, (Q, M)."""
+    """Output of the last self-attention layer, (Q, M)."""
     layer = add_output_projection(
         [candidate for candidate in trace.layers if candidate.kind == "self"][-1], loaded.model
     )

@@ -70,7 +70,7 @@ class WayTiming:
 
 
 def time_call(way: str, n: int, call: Callable[[], Any], rounds: int, device: str = "cpu") -> WayTiming:
-    """The timing of a call; what is set up once does not count."""
+    """Time a call and measure its peak memory, after one call that warms up."""
     call()
     return WayTiming(way, n, fastest_round(call, rounds, device), peak_bytes(call, device))
 

@@ -28,7 +28,7 @@ StackId = Literal["encoder", "decoder", "cross"]
 
 @dataclass(frozen=True)
 class Request:
-    """What to run a model on. Equal requests give the same run."""
+    """A model and the text to run it on. Equal requests give the same run."""
 
     model: str
     text: str
@@ -73,7 +73,7 @@ class Stack:
 
 @dataclass(frozen=True, eq=False)
 class ModelRun:
-    """One pass of one model over one sentence. It holds no model: what runs the model again takes it as an argument."""
+    """One pass of one model over one sentence. It holds no model: functions that run it again take one."""
 
     request: Request
     name: str  #: the model's name as a visitor reads it
@@ -107,7 +107,7 @@ class ModelRun:
 
     @property
     def notices(self) -> tuple[Message, ...]:
-        """What a visitor should know: what was done to the weights, where the sentence was cut."""
+        """Messages for the visitor: changes to the weights, and where the sentence was cut."""
         return self.about_weights + self.source.notices + (self.target.notices if self.target else ())
 
     @property

@@ -25,7 +25,7 @@ PROGRAM = Path(__file__).parents[2]  #: the folder from which `attnviz` is impor
 
 
 def results(module: ModuleType, work: str, config: Any, threads: int | None = None, nice: int = 0) -> Generator[Any]:
-    """What `work` of `module` yields for a config, in another process. Ends that process when it is closed.
+    """Yield the results of `module.work(config)`, computed in another process, which ends with this generator.
 
     The module has a `Config`, and its results' `to_json` and `from_json`. It has as many threads as this process, or
     `threads`: more than one add up sums in another order.

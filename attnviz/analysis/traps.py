@@ -101,7 +101,7 @@ def compare_matrices(
 
 
 def error_message(code: Callable[..., Any], *arguments: Any) -> str:
-    """What PyTorch says when `code` raises on these arguments; "" when it runs."""
+    """PyTorch's error message if `code` raises on these arguments; "" if it runs."""
     try:
         code(*arguments)
     except (RuntimeError, AssertionError) as error:

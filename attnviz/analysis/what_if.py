@@ -72,7 +72,7 @@ def edited_head(stack: Stack, layer: int, head: int, edit: HeadEdit, look: Displ
 def changed_layers(
     stack: Stack, layer: int, head: int, edit: HeadEdit
 ) -> Iterator[tuple[int, list[int], np.ndarray, np.ndarray]]:
-    """The layers that the change reaches: place, heads, their weights (h, Q, K), and what the mask hides (h, Q, K).
+    """Yield each layer that the edit changes: index, heads, weights (h, Q, K), hidden cells (h, Q, K).
 
     From the recorded Q and K, one layer at a time; layers that give only their weights are left out.
     """
@@ -134,7 +134,7 @@ def sort_by_movement(before: Stack, after: Stack, least: float = 5e-4) -> list[M
 
 
 def output_length(stack: Stack, layer: int, head: int) -> float:
-    """How long a head's output (weights times values, before W_O) is, mean over tokens: what silencing zeroes."""
+    """Mean length of a head's output (weights times values, before W_O) over tokens."""
     output = stack.layers[layer].stages(head).output[0, 0]  # (Q, Dv)
     return float(torch.linalg.vector_norm(output.float(), dim=-1).mean())
 

@@ -90,7 +90,7 @@ def _match_font(pattern: str) -> str:
 
 @cache
 def _has_font(letter: str) -> bool:
-    """Whether some font of this machine has the letter: resvg leaves out what it has no font for."""
+    """Whether a font of this machine has the letter: resvg leaves out letters without a font."""
     draw = _resvg()
     word = f'<text x="2" y="15" font-family="sans-serif">{letter}</text>'
     return bool(draw(svg_string=_ONE_WORD.format(word)) != draw(svg_string=_ONE_WORD.format("")))

@@ -29,7 +29,7 @@ def sent_fields(record: Any) -> list[Field[Any]]:
 
 
 def to_json(value: Any) -> Any:
-    """A record, or what may stand in one, as JSON has it."""
+    """Convert a record, or a value of one of its fields, to JSON types."""
     if is_dataclass(value):
         return {json_name(field.name): to_json(getattr(value, field.name)) for field in sent_fields(value)}
     if isinstance(value, bytes):
@@ -45,7 +45,7 @@ def from_json(record: type[R], plain: Mapping[str, Any]) -> R:
 
 
 def read_as(expected: Any, value: Any) -> Any:
-    """What JSON holds, as a value of the expected type: of a tuple, a list, a union; the same exceptions."""
+    """Convert a JSON value to the expected type, also tuples, lists and unions; exceptions as in `from_json`."""
     if is_dataclass(expected):
         return from_json(cast(type[Any], expected), value)
     options, kind = get_args(expected), get_origin(expected)

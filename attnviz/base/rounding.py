@@ -1,4 +1,4 @@
-"""Numbers as a person reads them, and their nouns: a half goes away from zero, 0% and 100% are said only of 0 and 1.
+"""Format numbers and choose plural forms: halves round away from zero; only 0 and 1 are written 0% and 100%.
 
 canvas/shared/numbers.js does the same in the browser; shared cases hold the two together.
 """
@@ -49,7 +49,7 @@ def format_number(value: Any, spec: str) -> str:
 
 
 def _round_half_up(size: Decimal, places: int) -> Decimal:
-    """`size` with so many decimal places; a number has no more than it has."""
+    """Round `size` half up to `places` decimal places."""
     exponent = size.as_tuple().exponent
     if isinstance(exponent, str) or -exponent <= places:
         return size

@@ -1,4 +1,4 @@
-"""Where words begin in any text: close enough to what readers call a word to merge a model's tokens into words.
+"""Word boundaries in any text, to merge a model's tokens into words.
 
 In scripts that write no spaces each character is a word; an emoji with its joiners and skin tone is one
 word; a run of one punctuation mark is one word.

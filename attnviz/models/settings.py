@@ -103,8 +103,10 @@ MOST: Final = 10**6  #: of anything that an address of Ray counts
 
 @dataclass(frozen=True)
 class EngineAddress:
-    """A Ray and what may be asked of it. "local" starts one on this machine; "auto" is the one that this machine is
-    part of; anything else is the host and port of a cluster's client server.
+    """Address and limits of a Ray cluster.
+
+    `host` "local" starts one on this machine, "auto" joins the one that this machine is part of; anything else is the
+    host and port of a cluster's client server.
     """
 
     host: str

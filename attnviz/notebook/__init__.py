@@ -1,4 +1,4 @@
-"""What `import attnviz as av` adds for a notebook: tables and pictures that show themselves. No Streamlit."""
+"""Tables and live pictures for notebooks, part of `import attnviz as av`. No Streamlit."""
 
 from attnviz.notebook.head_table import COLUMNS, HeadTable, cost_of_heads, find_heads
 from attnviz.notebook.view import NotebookView, show

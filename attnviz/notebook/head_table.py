@@ -27,7 +27,7 @@ COLUMNS = ("layer", "name", "head", "pattern", "mean", "stderr", "stability", "s
 
 @dataclass(frozen=True, repr=False)
 class HeadTable:
-    """How strongly each head shows each pattern, from 0 to 1, or what each costs."""
+    """Scores of each head and pattern, from 0 to 1, or costs of each head."""
 
     scores: HeadScores
     complete: bool = True  #: False if the run was interrupted
@@ -111,7 +111,7 @@ def find_heads(
     progress: Callable[[int], object] | None = None,
     rows: ScoredRows = "with targets",
 ) -> HeadTable:
-    """How strongly every head shows each pattern, over all sentences of `batches`.
+    """Score every head for each pattern, over all sentences of `batches`.
 
     `batches` are sentences, files of one sentence a line, token ids, or a model's inputs as dictionaries, in a list or
     from a generator. A pattern is a name or a function of the token ids (T,) that marks the keys of each query,
@@ -138,8 +138,10 @@ def cost_of_heads(
     keep: Path | str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> HeadTable:
-    """How much the loss of the next token rises, in nats, when each head is silenced ("silenced") or, with `means` as
-    `mean_outputs` makes them, replaced by its mean ("mean"); beside it what it adds to the right logit ("direct").
+    """Measure how much the loss of the next token rises without each head, in nats.
+
+    "silenced" is the rise when the head's output is 0. "mean", with `means` from `mean_outputs`, is the rise when it is
+    its mean. "direct" is what the head adds to the right logit.
 
     `batches` as in `find_heads`; sentences of one length given as one tensor run faster. `keep` names a file (.npz)
     that holds what is done: a later call goes on from there. Interrupting returns what is done.
@@ -157,7 +159,7 @@ def cost_of_heads(
 def _table(
     steps: Iterable[HeadScores | None], progress: Callable[[int], object] | None, signed: bool = False
 ) -> HeadTable:
-    """The last of the scores as a table; interrupting keeps what is done, with a warning."""
+    """Consume the steps and return the last scores as a table; an interrupt keeps them, with a warning."""
     last: HeadScores | None = None
     try:
         for last in (scores for scores in steps if scores is not None):

@@ -52,7 +52,7 @@ def show(
     a cache of TransformerLens. `tokens` are the labels of one sentence, or of queries and keys as two lists in a tuple.
     `layer` and `head` are shown first, negative ones counted from the end; `row` is the sentence of a batch. `theme`
     None follows the reader's own.
-    `language` is what the picture says its words in, "en" or "zh"; None as everything else does.
+    `language` is that of the picture's texts, "en" or "zh"; None: the current one.
     """
     if language is not None:
         require_languages(language)
@@ -94,7 +94,7 @@ def show(
 
 @dataclass(frozen=True, repr=False)
 class NotebookView:
-    """A picture that shows itself where a notebook shows what a cell came to; `save` writes it to a file."""
+    """A live picture that a notebook displays as a cell's output; `save` writes it to a file."""
 
     shown: DisplayedHeads
     queries: list[str]
@@ -112,7 +112,7 @@ class NotebookView:
 
     @property
     def _first(self) -> HeadData:
-        """The head on show first."""
+        """The first displayed head."""
         return self._heads[sum(self.shown.counts[: self.at[0]]) + self.at[1]]
 
     @cached_property
@@ -127,13 +127,13 @@ class NotebookView:
 
     @property
     def head_title(self) -> str:
-        """What the head on show first is called, in the picture's language."""
+        """Title of the first displayed head, in the picture's language."""
         with use_language(self.language):
             return _("Layer {layer}, head {head}").format(layer=self.shown.layer_ids[self.at[0]], head=self.at[1])
 
     @property
     def weights(self) -> np.ndarray:
-        """(Q, K) of the head on show first."""
+        """Weights (Q, K) of the first displayed head."""
         return self.shown.weights[self.at[0]][self.at[1]]
 
     @property
@@ -149,7 +149,7 @@ class NotebookView:
             )
 
     def _film(self, kind: str) -> bytes:
-        """What becomes of the row that tells most, from its words to a mixture of values."""
+        """Animation of the most informative row, from its scores to a mixture of values."""
         head = self._first
         if not head.exact:
             raise Problem("A film needs a head's scores, which a trace has: these are weights alone.")

@@ -55,7 +55,7 @@ def batch_inputs(
 
 
 def _name_of_ids(model: nn.Module | LoadedModel) -> str:
-    """What the model's forward calls its token ids: input_ids, or the first argument of a model of one's own."""
+    """Argument name of the token ids in the model's forward: input_ids, or else its first argument."""
     parameters = inspect.signature(torch_module(model).forward).parameters.values()
     named = [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
     open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)

@@ -30,7 +30,7 @@ def head_costs(
     tokenizer: Any = None,
     keep: Path | str | None = None,
 ) -> Iterator[HeadScores]:
-    """The costs so far after every batch: for each sentence and head, in nats per token,
+    """Yield the costs so far after every batch, for each sentence and head, in nats per token:
 
     - "silenced": how much the loss of the next token rises when the head hands on 0;
     - "mean": how much it rises when its mean does so instead, with `means` as `mean_outputs` makes them;
@@ -68,7 +68,7 @@ def cost_steps(
 def _measure_batch(
     model: nn.Module, inputs: dict[str, Any], means: Mapping[str, Tensor] | None
 ) -> Generator[None, None, OfBatch]:
-    """Places, names, and what each head costs in each sentence, (B, N); None after each layer."""
+    """Positions, layer names and cost of each head in each sentence, (B, N); yields None after each layer."""
     started = ResumedPass(model, **inputs)
     ids, real = targets(inputs)
     assert started.trace.logits is not None
@@ -123,7 +123,7 @@ def _loss(logits: Tensor, ids: Tensor, real: Tensor) -> Tensor:
 
 
 def _direct_effects(started: ResumedPass, ids: Tensor, real: Tensor) -> Tensor:
-    """Mean over positions of what each head adds to the right logit, less the average logit: (B, N)."""
+    """Direct effect of each head on the right logit less the mean logit, mean over positions, (B, N)."""
     rows = started.path.unembedding.float() * started.path.factor
     at = torch.arange(ids.shape[1] - 1, device=ids.device).expand(len(ids), -1)
     ways = started.stream.find_directions(rows[ids[:, 1:]] - rows.mean(0), at).heads  # (B, Q - 1, M) each
@@ -250,7 +250,7 @@ class HeadWork(Protocol):
         return scan(loaded, list(sentences), patterns)
 
     def mean_steps(self, loaded: LoadedModel, sentences: Sequence[str]) -> Iterator[dict[str, Tensor] | None]:
-        """What each head hands on on average over these sentences, once and last."""
+        """Mean output of each head over these sentences, as the last step."""
         yield mean_outputs(loaded, list(sentences))
 
     def cost_steps(

@@ -147,7 +147,7 @@ def scan(
     tokenizer: Any = None,
     rows: ScoredRows = "with targets",
 ) -> Iterator[HeadScores]:
-    """The scores so far after every batch; the last one is complete, and stopping keeps what is done.
+    """Yield the scores so far after every batch; the last ones are complete.
 
     `batches` are sentences, files of one sentence a line, token ids (T,) or (B, T), or a model's inputs as a
     dictionary; or one of these alone. A sentence's score is the mean over its rows in which the pattern has a key to

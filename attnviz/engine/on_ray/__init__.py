@@ -44,7 +44,7 @@ class RayEngine:
     loads_here = False
 
     def __init__(self, address: EngineAddress, turn: Callable[[], AbstractContextManager[Any]] = nullcontext) -> None:
-        """`turn` is waited for before each pass: Ray's own queue shows nobody a place."""
+        """`turn` is entered before each pass, because Ray's own queue shows no position."""
         self.address, self._turn = address, turn
         self._lock = threading.Lock()
         self._connected: Future[Any] | None = None
@@ -174,7 +174,7 @@ def _run_in_thread(work: Callable[[], Any], afterwards: Callable[[], object] = l
 
 
 def _log(error: Exception) -> None:
-    """The kind only: Ray's texts may hold what was sent."""
+    """Log only the type of an error: Ray's messages may contain visitors' sentences."""
     logging.getLogger(__name__).warning("a pass on Ray ended with %s", type(error).__name__)
 
 

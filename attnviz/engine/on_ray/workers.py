@@ -1,4 +1,4 @@
-"""What Ray's own processes do: replicas of Ray Serve hold models and make passes, tasks look through many sentences.
+"""Code of Ray's worker processes: Serve replicas run models, tasks measure heads over many sentences.
 
 Each is known to a node by its name: attnviz is there. Sentences come in parts, each part to a task, and are put
 together in their order, as one process does. Every sentence is a pass of its own, here as there, so that the numbers
@@ -77,7 +77,7 @@ class PassReplica:
                 self._loading.pop(key, None)
 
     def _forget(self, key: str, ended: asyncio.Task[LoadedModel]) -> None:
-        """Let go of a model that nobody took; by now another loading may have its key."""
+        """Drop a loaded model that no request used, unless another loading has its key."""
         if self._loading.get(key) is ended:
             del self._loading[key]
 
@@ -167,7 +167,7 @@ def grow_scores(
 def _run_shards(
     address: EngineAddress, work: Any, loaded: LoadedModel, sentences: Sequence[str], argument: Any
 ) -> Iterator[Any]:
-    """What each shard answers, in order; None after each second without one. Leaving it frees what still runs."""
+    """Yield each shard's result in order, None after each second without one. Closing it cancels the rest."""
     if not sentences:
         raise Problem("there is no sentence to look at")
     takes: dict[str, Any] = {"num_cpus": address.threads, "num_gpus": address.gpus or 0}
@@ -210,7 +210,7 @@ def _fetch_result(task: Any, number: int, count: int, limit: float) -> Any:
 
 
 def _run_shard(work: Any, model: str, version: str, sentences: tuple[str, ...], argument: Any) -> Any:
-    """A task: what the work on some sentences finds in the end, or why it cannot be done."""
+    """Run one task: the last result of `work` on some sentences, or the Message of a Problem."""
     return to_send(lambda: list(work(_cached_model(model, version), list(sentences), argument))[-1])
 
 

@@ -90,7 +90,7 @@ class Architecture:
         return len({(layer.stack, layer.index) for layer in self.layers})
 
     def encoder_tokens(self, tokens: int) -> int:
-        """Tokens its encoder reads for a text of `tokens`: as many, or what it always reads; 0 without an encoder."""
+        """Encoder tokens for a text of `tokens`: as many, or the encoder's fixed number; 0 without an encoder."""
         return (self.fixed_encoder_tokens or tokens) if any(layer.role == "cross" for layer in self.layers) else 0
 
     def parameters(self) -> Parameters:
@@ -135,7 +135,7 @@ class Architecture:
             yield layer, batch * layer.cache_bytes(lengths[layer.role], dtype, convention)
 
     def prefill_flops(self, tokens: int, *, causal: bool = False, encoder_tokens: int | None = None) -> Flops:
-        """Attention FLOPs to process `tokens` tokens in one pass; an encoder beside it reads as many unless said.
+        """Attention FLOPs to process `tokens` tokens in one pass; `encoder_tokens` None: the encoder reads as many.
 
         `causal` skips what a decoder's mask hides; encoders and cross-attention look everywhere.
         """

@@ -64,7 +64,7 @@ def _layout(config: Any, family: FamilyRules, heads: int | None = None) -> HeadL
 
 
 def _count(config: Any, family: FamilyRules, layout: HeadLayout, **more: Any) -> Parameters:
-    """Attention parameters of one layer, including what the family adds to the standard projections."""
+    """Attention parameters of one layer, with the family's additions to the standard projections."""
     standard = count_parameters(
         layout,
         qkv_bias=_flag(config, family.qkv_bias),

@@ -1,4 +1,4 @@
-"""Configs of transformers: from a pasted config.json, which fields no rule reads, and what each family leaves out."""
+"""Configs of transformers: parsing, unread fields, and rules for each model family."""
 
 from __future__ import annotations
 

@@ -240,7 +240,7 @@ class ParameterCounts:
 
 
 def count_parameters(config: PretrainedConfig, layers: Sequence[LayerSpec]) -> ParameterCounts:
-    """Counted on the model built on the meta device; `layers` say what its cross-attention has done beforehand."""
+    """Count parameters on the meta device; `layers` gives cross-attention's projections, which no step repeats."""
     model: Any = build(config, "eager")
     total = sum(p.numel() for p in model.parameters())
     idle = {id(p): p.numel() for p in _idle_parameters(model)}

@@ -60,7 +60,7 @@ def with_kv_heads(arch: Architecture, n_kv_heads: int) -> Architecture:
 
 
 def with_compressed_cache(arch: Architecture, make: Callable[[LayerSpec], Compressed]) -> Architecture:
-    """The same model with something smaller in place of its heads' keys and values: what `make` gives of a layer."""
+    """The same model with `make(layer)` as the compressed cache of each layer."""
     return replace(arch, layers=tuple(_compress_layer(layer, make) for layer in arch.layers), config=None)
 
 

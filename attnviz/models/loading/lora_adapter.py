@@ -43,7 +43,7 @@ _PLAIN_STARTS: Final = (True, False, None, "gaussian")  #: the others change the
 
 @dataclass(frozen=True)
 class Adapter:
-    """What an adapter's config says, checked."""
+    """A validated adapter config."""
 
     folder: Path
     base: str  #: a model's name, as for `load`

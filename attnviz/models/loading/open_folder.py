@@ -22,7 +22,7 @@ one_at_a_time: Final = threading.RLock()
 
 
 class OpenedModel(NamedTuple):
-    """A model in memory, what was done to its weights so that they fit, and its tokenizer."""
+    """A loaded model, its tokenizer, and notices about changes to its weights."""
 
     model: Any
     notices: tuple[Message, ...]
@@ -30,7 +30,7 @@ class OpenedModel(NamedTuple):
 
 
 def open_model(folder: Path, entry: ModelEntry, settings: Settings) -> tuple[Any, tuple[Message, ...]]:
-    """The model in evaluation mode, on the device that the settings choose, and what was done so that its weights fit.
+    """Load a model in evaluation mode on the chosen device, with notices about changes to its weights.
 
     Every weight of it comes from the files.
     """
@@ -71,7 +71,7 @@ def open_model(folder: Path, entry: ModelEntry, settings: Settings) -> tuple[Any
 def _fill(
     config: Any, weights: model_files.StoredWeights, entry: ModelEntry, dtype: str
 ) -> tuple[Any, Mapping[str, Any]]:
-    """The model with the weights in it, and transformers' account of what did not fit."""
+    """Load the weights into the model; also transformers' report of missing and mismatched keys."""
     if dtype == "auto" and getattr(config, "dtype", None) is None:
         dtype = weights.first_dtype() or "float32"
     kind = model_class(config, entry)
@@ -108,7 +108,7 @@ def _left_over(info: Mapping[str, Any], entry: ModelEntry) -> tuple[Message, ...
 
 
 def _take_generation_config(filled: Any, folder: Path) -> None:
-    """What `from_pretrained` reads beside the weights when it is given a folder."""
+    """Set the generation config, as `from_pretrained` does for a folder."""
     from transformers.generation.configuration_utils import GenerationConfig
 
     filled.name_or_path = filled.config.name_or_path = str(folder)

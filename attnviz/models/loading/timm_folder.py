@@ -94,7 +94,7 @@ def _create_timm_model(raw: Mapping[str, Any], entry: ModelEntry) -> Any:
 
 
 def _config(inner: Any, raw: Mapping[str, Any]) -> Any:
-    """What a page asks of a model's config, under the names that transformers has."""
+    """A config with transformers' names for the fields that pages read."""
     from transformers import PretrainedConfig
 
     about = raw.get("pretrained_cfg")

@@ -46,7 +46,7 @@ class PatchGrid:
         return None if not self.first <= token < self.tokens else divmod(token - self.first, self.columns)
 
     def name(self, token: int) -> Message:
-        """What a token is called: rows and columns count from 1."""
+        """Name of a token: rows and columns count from 1."""
         position = self.at(token)
         if position is None:
             return self.special[token]
@@ -163,7 +163,7 @@ def cut_up(model: Any, values: Tensor) -> dict[str, Tensor]:
 
 
 def put_together(model: Any, patches: Tensor, grid: Tensor) -> Tensor:
-    """The picture (1, C, height, width) that patches were cut from: what `cut_up` did, undone."""
+    """Reassemble the picture (1, C, height, width) from patches: the inverse of `cut_up`."""
     config, side = vision_config(model), merge_factor(model)
     patch, frames = int(config.patch_size), int(getattr(config, "temporal_patch_size", 2) or 2)
     _, rows, columns = (int(size) for size in grid[0])

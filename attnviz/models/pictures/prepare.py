@@ -40,7 +40,7 @@ class PreparedPicture:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Height and width of what the model is given."""
+        """Height and width of the model's input."""
         height, width = self.pixels.shape[:2]
         return int(height), int(width)
 
@@ -151,7 +151,7 @@ def _apply_config(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
 
 
 def _visible_pixels(values: Tensor, mean: Tensor, spread: Tensor) -> np.ndarray:
-    """Pixels to look at of what a model is given, (1, channels, height, width)."""
+    """Displayable pixels of a model's input (1, channels, height, width)."""
     picture = values[0].float().cpu() * spread[:, None, None] + mean[:, None, None]
     if picture.shape[0] == 1:
         picture = picture.expand(3, -1, -1)
@@ -234,7 +234,7 @@ def append_token(inputs: dict[str, Any], token: Tensor) -> dict[str, Any]:
 
 
 def token_names(loaded: LoadedModel, ids: Tensor) -> tuple[str, ...]:
-    """What each token (T,) reads as; a line break is said."""
+    """Text of each token (T,), with visible line breaks."""
     tokenizer: Any = loaded.tokenizer
     return tuple(str(tokenizer.decode([int(token_id)])).replace("\n", "↵").strip() or "␣" for token_id in ids)
 

@@ -35,7 +35,7 @@ KEPT_SIDE: Final = 1024
 
 @dataclass(frozen=True, eq=False)
 class Photo:
-    """Pixels (height, width, 3) of 8 bits, and what was done to the file so that it became these."""
+    """Pixels (height, width, 3) of 8 bits, and notices about how the file was changed."""
 
     pixels: np.ndarray
     notices: tuple[Message, ...] = ()
@@ -43,7 +43,7 @@ class Photo:
 
 
 def read_photo(data: bytes, name: str = "") -> Photo:
-    """The picture in a file, upright; a Problem that names what is wrong with any other file.
+    """Decode a picture file and turn it upright; a Problem for any other file.
 
     Sides and format are read from the head of the file, so that no large picture is ever unpacked. What is larger than
     `KEPT_SIDE` is made smaller before anything else is done to it.

@@ -105,7 +105,7 @@ def read(tokenizer: Any, text: str) -> Tokens:
 
 
 def _inputs_of(raws: list[RawToken], typed: bool, device: torch.device | None = None) -> dict[str, Tensor]:
-    """What the model is given of these tokens; a Problem where there is none."""
+    """Model inputs of these tokens; a Problem if there are none."""
     if not raws:
         raise Problem("The sentence is empty: type at least one character")
     return model_inputs([raw.id for raw in raws], [raw.type for raw in raws] if typed else None, device)
@@ -147,7 +147,7 @@ def _encode_within_limit(
     frame: Frame = "usual",
     typed: bool = False,
 ) -> Tokens:
-    """The tokens of the texts within the limit, with types if `typed`; notices say what was cut.
+    """Tokenize texts up to the limit, with types if `typed`; notices name what was cut.
 
     Of each text only as much is tokenized as may fill the limit.
     """

@@ -18,7 +18,7 @@ from attnviz.models.tokens.encoding import Tokens
 
 @dataclass(frozen=True)
 class MatrixAxis:
-    """The entries along one axis of a shown matrix, and the token positions that each stands for."""
+    """Labels along one axis of a displayed matrix, and the token positions of each."""
 
     labels: tuple[str, ...]
     positions: tuple[tuple[int, ...], ...]  #: ascending; one position per entry, unless tokens are merged into words
@@ -31,7 +31,7 @@ class MatrixAxis:
 
     @property
     def notes(self) -> tuple[Message, ...]:
-        """Sentences for the visitor about what was done to the weights."""
+        """Messages for the visitor about summed, averaged or hidden weights."""
         possible = (
             (
                 self.merged,

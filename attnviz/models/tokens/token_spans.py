@@ -188,7 +188,7 @@ def _visible(character: str, alone: bool) -> str:
 
 
 def _joined(tokenizer: Any, pieces: list[str]) -> str:
-    """What the tokenizer writes for these entries of its vocabulary; empty where it knows them not."""
+    """Text of these vocabulary entries; empty if the tokenizer does not know them."""
     try:
         return str(tokenizer.convert_tokens_to_string(pieces))
     except Exception:  # tokenizers in Python look pieces up in tables of their own
@@ -211,7 +211,7 @@ def _byte_letters() -> dict[str, int]:
 
 
 def token_id(tokenizer: Any, text: Any) -> Any:
-    """The id of the one token that spells `text`: a word as it stands after a space, where the vocabulary has that.
+    """The id of the one token that spells `text`, preferably with a space before it; a Problem if none does.
 
     What is no text, such as an id, is answered as it is.
     """
