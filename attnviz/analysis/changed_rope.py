@@ -63,8 +63,8 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | Non
     change = rotary.change_base(None if config.change == "removed" else config.base)
     edit = Edit(tuple(sorted(layers)), config.head if config.where == "head" else "all", change=change)
     trace = intervene(loaded.model, edit, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
-    layer, changed = stack.layers[config.layer], run.stacks_in(trace)[0].layers[config.layer]
-    before, after = (attention.weights(config.head)[0, 0].float().cpu() for attention in (layer, changed))
+    layer, changed_layer = stack.layers[config.layer], run.stacks_in(trace)[0].layers[config.layer]
+    before, after = (attention.weights(config.head)[0, 0].float().cpu() for attention in (layer, changed_layer))
     next_before, next_after = (
         prediction_slots(run, loaded),
         prediction_slots(run, loaded, trace),

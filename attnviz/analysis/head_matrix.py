@@ -97,15 +97,15 @@ class Matrix:
         token = self.row_name(row)
         if self.hidden[row].all():
             return Message(MASKED_ROW.template, {"token": token})
-        seen = np.where(self.hidden[row], 0.0, self.values[row])
-        order = np.argsort(-seen, kind="stable")[:3]
-        worth = [int(key) for key in order if seen[key] >= (0.005 if self.meaning != "values" else 1e-9)]
-        if not worth:
+        visible = np.where(self.hidden[row], 0.0, self.values[row])
+        order = np.argsort(-visible, kind="stable")[:3]
+        largest_keys = [int(key) for key in order if visible[key] >= (0.005 if self.meaning != "values" else 1e-9)]
+        if not largest_keys:
             return Message(FAINT_ROW.template, {"token": token})
         params: dict[str, object] = {"token": token}
-        for rank, key in enumerate(worth, 1):
-            params |= {f"key{rank}": self.col_name(key), f"share{rank}": float(seen[key])}
-        return Message(ROW_SENTENCES[self.meaning][len(worth) - 1].template, params)
+        for rank, key in enumerate(largest_keys, 1):
+            params |= {f"key{rank}": self.col_name(key), f"share{rank}": float(visible[key])}
+        return Message(ROW_SENTENCES[self.meaning][len(largest_keys) - 1].template, params)
 
 
 def telling_row(values: np.ndarray, hidden: np.ndarray) -> int:
@@ -115,11 +115,11 @@ def telling_row(values: np.ndarray, hidden: np.ndarray) -> int:
     text of two tokens, it is the last row; of rows that tell as much, the first. tellingRow in
     canvas/head/head_readout.js finds the same.
     """
-    seen = np.where(hidden, 0.0, values)
-    rows, cols = np.indices(seen.shape)
-    telling = (seen * np.log1p(np.abs(rows - cols)) * (cols > 0)).max(-1, initial=0.0)
+    visible = np.where(hidden, 0.0, values)
+    rows, cols = np.indices(visible.shape)
+    telling = (visible * np.log1p(np.abs(rows - cols)) * (cols > 0)).max(-1, initial=0.0)
     most = telling.max(initial=0.0)
-    return int((telling >= ALIKE * most).argmax()) if most > 0 else max(len(seen) - 1, 0)
+    return int((telling >= ALIKE * most).argmax()) if most > 0 else max(len(visible) - 1, 0)
 
 
 MASKED_ROW = Message("“{token}” may attend to nothing: its whole row is masked.")
@@ -185,22 +185,22 @@ def head_matrix_and_data(
     scale: ScaleChoice = "model",
 ) -> tuple[Matrix, HeadData]:
     """The same, and the head's raw data for the browser; attention is computed once for both."""
-    chosen, stages = stack.layers[layer], None
-    if chosen.exact:
-        stages = chosen.stages_of([head], mask, scale, values=False)
-    weights = (chosen.weights(head, mask, scale) if stages is None else stages.weights)[0, 0].float()
+    recorded, stages = stack.layers[layer], None
+    if recorded.exact:
+        stages = recorded.stages_of([head], mask, scale, values=False)
+    weights = (recorded.weights(head, mask, scale) if stages is None else stages.weights)[0, 0].float()
     hidden = _hidden_cells(stack, layer, head, mask)
-    norms = chosen.value_norms()[0, head].float() if look.values == "values" else None
+    norms = recorded.value_norms()[0, head].float() if look.values == "values" else None
     if norms is None:
         result = arrange_matrix(stack, weights, hidden, look)
     else:
         result = replace(arrange_matrix(stack, weights * norms, hidden, look), meaning="values")
-    if norms is not None and chosen.v is not None:
-        bare = chosen.v[0, head // (chosen.n_heads // chosen.n_kv_heads)].float().norm(dim=-1)
+    if norms is not None and recorded.v is not None:
+        bare = recorded.v[0, head // (recorded.n_heads // recorded.n_kv_heads)].float().norm(dim=-1)
         result = replace(result, before_w_o=arrange_matrix(stack, weights * bare, hidden, look).values)
     if stages is None:
         return result, result.data
-    data = _add_vectors(stack, chosen, head, _layer_heads(chosen, [head], stages.scores)[0])
+    data = _add_vectors(stack, recorded, head, _layer_heads(recorded, [head], stages.scores)[0])
     return result, replace(data, norms=None if norms is None else norms.numpy(force=True))
 
 
@@ -209,17 +209,19 @@ def average_heads(stack: Stack, heads: Sequence[tuple[int, int]], look: DisplayO
     by_layer: dict[int, list[int]] = {}
     for layer, head in heads:
         by_layer.setdefault(layer, []).append(head)
-    total = sum(stack.layers[layer].weights(chosen)[0].float().sum(0) for layer, chosen in by_layer.items())
+    total = sum(stack.layers[layer].weights(layer_heads)[0].float().sum(0) for layer, layer_heads in by_layer.items())
     assert isinstance(total, Tensor)
-    hidden = torch.stack([_hidden_cells(stack, layer, chosen[0]) for layer, chosen in by_layer.items()]).all(0)
+    hidden = torch.stack([_hidden_cells(stack, layer, layer_heads[0]) for layer, layer_heads in by_layer.items()]).all(
+        0
+    )
     return replace(arrange_matrix(stack, total / len(heads), hidden, look), meaning="mean")
 
 
 def attention_rollout(stack: Stack, look: DisplayOptions = AS_IT_IS, layers: int | None = None) -> Matrix:
     """Attention rollout through the first `layers` layers (None: all), with a residual share of one half."""
-    flowed = _rollout(stack.layers[:layers])
-    hidden = torch.stack([_hidden_cells(stack, index, 0) for index in range(len(flowed))]).all(0)
-    return replace(arrange_matrix(stack, flowed[-1], hidden, look), meaning="estimate")
+    rollouts = _rollout(stack.layers[:layers])
+    hidden = torch.stack([_hidden_cells(stack, index, 0) for index in range(len(rollouts))]).all(0)
+    return replace(arrange_matrix(stack, rollouts[-1], hidden, look), meaning="estimate")
 
 
 def telling_depth(stack: Stack) -> int:
@@ -227,8 +229,8 @@ def telling_depth(stack: Stack) -> int:
 
     Where tokens only look back, the share of the first token grows with every layer until nothing else is seen.
     """
-    lost = (_rollout(stack.layers).mean(-2).amax(-1) >= 0.5).nonzero()  # where a key has most of a mean share
-    return max(1, int(lost[0])) if len(lost) else len(stack.layers)
+    uninformative = (_rollout(stack.layers).mean(-2).amax(-1) >= 0.5).nonzero()  # where a key has most of a mean share
+    return max(1, int(uninformative[0])) if len(uninformative) else len(stack.layers)
 
 
 def _rollout(layers: Sequence[RecordedLayer]) -> Tensor:
@@ -241,8 +243,8 @@ def display_axes(stack: Stack, look: DisplayOptions) -> tuple[MatrixAxis, Matrix
     by_word = look.units == "words"
     rows, cols = matrix_axis(stack.queries, by_word, look.special), matrix_axis(stack.keys, by_word, look.special)
     if look.sentences != "all" and max(rows.segment, default=0) > 0:
-        looks, looked_at = look.sentences.split(" to ")
-        rows, cols = _select_sentence(rows, looks), _select_sentence(cols, looked_at)
+        row_sentence, column_sentence = look.sentences.split(" to ")
+        rows, cols = _select_sentence(rows, row_sentence), _select_sentence(cols, column_sentence)
     if not len(rows) or not len(cols):
         raise Problem("With special tokens hidden there is nothing left to show")
     return rows, cols
@@ -269,12 +271,12 @@ def arrange_matrix(stack: Stack, values: Tensor, hidden: Tensor, look: DisplayOp
 
 def _select_sentence(side: MatrixAxis, which: str) -> MatrixAxis:
     """The part of an axis that belongs to the "first" or the "second" sentence."""
-    wanted = [(segment == 0) == (which == "first") for segment in side.segment]
+    selected = [(segment == 0) == (which == "first") for segment in side.segment]
     return replace(
         side,
-        labels=tuple(compress(side.labels, wanted)),
-        positions=tuple(compress(side.positions, wanted)),
-        segment=tuple(compress(side.segment, wanted)),
+        labels=tuple(compress(side.labels, selected)),
+        positions=tuple(compress(side.positions, selected)),
+        segment=tuple(compress(side.segment, selected)),
     )
 
 
@@ -286,10 +288,10 @@ def _segment_starts(side: MatrixAxis) -> tuple[int, ...]:
 
 def _hidden_cells(stack: Stack, layer: int, head: int, mask: MaskChoice = "model") -> Tensor:
     """(Q, K), True where this head may not look."""
-    chosen = stack.layers[layer]
-    if not chosen.exact:
-        return torch.zeros(chosen.shape[2:], dtype=torch.bool)
-    return ~_expand_to_heads(chosen, chosen.mask_for(mask))[head].cpu()
+    recorded = stack.layers[layer]
+    if not recorded.exact:
+        return torch.zeros(recorded.shape[2:], dtype=torch.bool)
+    return ~_expand_to_heads(recorded, recorded.mask_for(mask))[head].cpu()
 
 
 def _expand_to_heads(layer: RecordedLayer, tensor: Tensor) -> Tensor:
@@ -300,8 +302,8 @@ def _expand_to_heads(layer: RecordedLayer, tensor: Tensor) -> Tensor:
 # Heads before their softmax, to be packed for whoever computes their weights elsewhere.
 def raw_head(stack: Stack, layer: int, head: int) -> HeadData:
     """One head, with its q and k; `layer` and `head` count from 0 within the stack."""
-    chosen = stack.layers[layer]
-    return _add_vectors(stack, chosen, head, _layer_heads(chosen, [head])[0])
+    recorded = stack.layers[layer]
+    return _add_vectors(stack, recorded, head, _layer_heads(recorded, [head])[0])
 
 
 def _add_vectors(stack: Stack, layer: RecordedLayer, head: int, data: HeadData) -> HeadData:
@@ -321,13 +323,13 @@ def raw_heads(
     return [replace(head, tokens_q=tokens_q, tokens_k=tokens_k) for head in heads]
 
 
-def _layer_heads(layer: RecordedLayer, heads: list[int], known: Tensor | None = None) -> list[HeadData]:
+def _layer_heads(layer: RecordedLayer, heads: list[int], raw_scores: Tensor | None = None) -> list[HeadData]:
     masks = _expand_to_heads(layer, layer.mask)[heads].numpy(force=True)
     padding = None if layer.padding is None else layer.padding[0, 0, 0].numpy(force=True)
     if not layer.exact:
         weights = layer.weights(heads)[0].float().numpy(force=True)
         return [HeadData(weights[i], masks[i], exact=False, padding=padding) for i in range(len(heads))]
-    scores = (layer.scores(heads) if known is None else known)[0].float().numpy(force=True)
+    scores = (layer.scores(heads) if raw_scores is None else raw_scores)[0].float().numpy(force=True)
     biases = None if layer.bias is None else _expand_to_heads(layer, layer.bias)[heads].float().numpy(force=True)
     sinks = None if layer.sinks is None else layer.sinks.float().cpu().tolist()
     return [

@@ -68,8 +68,8 @@ class Result:
     def side_by_side(self) -> tuple[int, ...]:
         """K/V heads of MHA, of one GQA (the chosen one, else the trained, else one between) and of MQA."""
         between = [point.n_kv_heads for point in self.sweep if 1 < point.n_kv_heads < self.n_heads]
-        known = [g for g in (self.config.n_kv_heads, self.trained_kv_heads) if g in between]
-        middle = known[:1] or between[len(between) // 2 :][:1]
+        candidates = [g for g in (self.config.n_kv_heads, self.trained_kv_heads) if g in between]
+        middle = candidates[:1] or between[len(between) // 2 :][:1]
         return tuple(dict.fromkeys((self.n_heads, *middle, 1)))
 
     def kv_of(self, n_kv_heads: int | None = None) -> tuple[int, ...]:
@@ -98,14 +98,16 @@ def pool_heads(heads: Tensor, n_kv_heads: int, method: Method = "mean", seed: in
     More heads than there are: each is copied for as many, so that every query head reads what it read before.
     "mean" averages the run, "first" keeps its first head, "random" draws numbers of the same spread instead.
     """
-    had = heads.shape[-3]
-    if n_kv_heads > had and n_kv_heads % had == 0:
-        return heads.repeat_interleave(n_kv_heads // had, -3)
-    if n_kv_heads < 1 or had % n_kv_heads:
-        raise Problem("{had} K/V heads cannot be pooled to {wanted}: it must divide them", had=had, wanted=n_kv_heads)
-    if n_kv_heads == had:
+    n_trained = heads.shape[-3]
+    if n_kv_heads > n_trained and n_kv_heads % n_trained == 0:
+        return heads.repeat_interleave(n_kv_heads // n_trained, -3)
+    if n_kv_heads < 1 or n_trained % n_kv_heads:
+        raise Problem(
+            "{had} K/V heads cannot be pooled to {wanted}: it must divide them", had=n_trained, wanted=n_kv_heads
+        )
+    if n_kv_heads == n_trained:
         return heads
-    groups = heads.unflatten(-3, (n_kv_heads, had // n_kv_heads))
+    groups = heads.unflatten(-3, (n_kv_heads, n_trained // n_kv_heads))
     if method == "mean":
         return groups.mean(-3)
     if method == "first":
@@ -118,11 +120,11 @@ def pooling_change(config: Config) -> TensorChange:
     """The same pooling as a function of (q, k, v), to run a whole model with."""
 
     def share(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        wanted = max(g for g in _kv_head_counts(q.shape[-3], k.shape[-3]) if g <= config.n_kv_heads)
+        n_pooled = max(g for g in _kv_head_counts(q.shape[-3], k.shape[-3]) if g <= config.n_kv_heads)
         return (
             q,
-            pool_heads(k, wanted, config.method, config.seed),
-            pool_heads(v, wanted, config.method, config.seed + 1),
+            pool_heads(k, n_pooled, config.method, config.seed),
+            pool_heads(v, n_pooled, config.method, config.seed + 1),
         )
 
     return share

@@ -22,18 +22,18 @@ ENOUGH = 0.15  #: seconds after which a call has been repeated often enough
 def fastest_round(call: Callable[[], Any], rounds: int, device: str = "cpu") -> float:
     """Seconds of the fastest round, on the clock that `MeasuredOn` names; a GPU is waited for."""
     clock = time.thread_time if device == "cpu" and torch.get_num_threads() == 1 else time.perf_counter
-    taken: list[float] = []
-    begun = time.perf_counter()
-    while len(taken) < rounds or (time.perf_counter() - begun < ENOUGH and len(taken) < 50 * rounds):
+    durations: list[float] = []
+    started = time.perf_counter()
+    while len(durations) < rounds or (time.perf_counter() - started < ENOUGH and len(durations) < 50 * rounds):
         _wait(device)
         start = clock()
         result = call()
         _wait(device)
-        taken.append(clock() - start)
+        durations.append(clock() - start)
         del result
-        if time.perf_counter() - begun > 10 * ENOUGH and len(taken) >= 2:
+        if time.perf_counter() - started > 10 * ENOUGH and len(durations) >= 2:
             break
-    return max(min(taken), 1e-7)
+    return max(min(durations), 1e-7)
 
 
 def _wait(device: str) -> None:

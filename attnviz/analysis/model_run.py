@@ -93,12 +93,12 @@ class ModelRun:
     def stacks_in(self, trace: Trace) -> tuple[Stack, ...]:
         """The layers of a pass over the same tokens, grouped into encoder, decoder and cross-attention."""
         source, decoder = self.source, self.target or self.source
-        wanted: list[tuple[StackId, Callable[[RecordedLayer], bool], Tokens, Tokens]] = [
+        stack_rules: list[tuple[StackId, Callable[[RecordedLayer], bool], Tokens, Tokens]] = [
             ("encoder", lambda la: la.stack == "encoder", source, source),
             ("decoder", lambda la: la.stack == "decoder" and la.kind == "self", decoder, decoder),
             ("cross", lambda la: la.kind == "cross", decoder, source),
         ]
-        groups = ((name, tuple(filter(belongs, trace.layers)), q, k) for name, belongs, q, k in wanted)
+        groups = ((name, tuple(filter(belongs, trace.layers)), q, k) for name, belongs, q, k in stack_rules)
         return tuple(Stack(name, layers, q, k) for name, layers, q, k in groups if layers)
 
     def stack(self, name: StackId) -> Stack:
@@ -232,8 +232,8 @@ def _evict_oldest(folder: Path) -> None:
     files = []
     for path in folder.iterdir():  # those of writers that died among them
         with contextlib.suppress(OSError):
-            known = path.stat()
-            files.append((known.st_mtime, known.st_size, path))
+            status = path.stat()
+            files.append((status.st_mtime, status.st_size, path))
     newest = sorted(files, reverse=True)
     cumulative_sizes = accumulate(size for _time, size, _path in newest)
     for size, (_time, _size, path) in list(zip(cumulative_sizes, newest, strict=True))[1:]:

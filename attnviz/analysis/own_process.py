@@ -30,12 +30,12 @@ def results(module: ModuleType, work: str, config: Any, threads: int | None = No
     The module has a `Config`, and its results' `to_json` and `from_json`. It has as many threads as this process, or
     `threads`: more than one add up sums in another order.
     """
-    here = torch.get_num_threads()
-    arguments = module.__name__, work, json.dumps(asdict(config)), str(threads or here), str(nice)
+    own_threads = torch.get_num_threads()
+    arguments = module.__name__, work, json.dumps(asdict(config)), str(threads or own_threads), str(nice)
     path = os.pathsep.join(filter(None, [str(PROGRAM), os.environ.get("PYTHONPATH")]))
     child = subprocess.Popen(
         [sys.executable, "-m", __name__, *arguments],
-        env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": str(here)},
+        env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": str(own_threads)},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -58,9 +58,9 @@ def main(module: str, work: str, config: str, threads: str, nice: str) -> None:
     torch.set_num_threads(int(threads))
     if hasattr(os, "nice"):
         os.nice(int(nice))
-    there = import_module(module)
-    for result in getattr(there, work)(there.Config(**json.loads(config))):
-        sys.stdout.write(json.dumps(there.to_json(result)) + "\n")
+    target = import_module(module)
+    for result in getattr(target, work)(target.Config(**json.loads(config))):
+        sys.stdout.write(json.dumps(target.to_json(result)) + "\n")
         sys.stdout.flush()
 
 

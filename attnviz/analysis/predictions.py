@@ -137,8 +137,8 @@ def likeliest(
 ) -> list[ProbabilityChange]:
     """The `n` likeliest tokens of `before` (V,) and the `n_after` (or `n`) of `after`, by probability before."""
     return [
-        ProbabilityChange(_spell_token(loaded, token)[0], *both)
-        for token, *both in compare_predictions(before, after, n, n_after)
+        ProbabilityChange(_spell_token(loaded, token)[0], *change)
+        for token, *change in compare_predictions(before, after, n, n_after)
     ]
 
 

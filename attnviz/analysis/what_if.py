@@ -65,8 +65,8 @@ def scale_of(edit: HeadEdit, layer: RecordedLayer) -> ScaleChoice:
 
 def edited_head(stack: Stack, layer: int, head: int, edit: HeadEdit, look: DisplayOptions = AS_IT_IS) -> Matrix:
     """The head itself under the new mask and scale, from the recorded Q and K: nothing is run again."""
-    chosen = stack.layers[layer]
-    return head_matrix(stack, layer, head, look, mask_of(edit, chosen), scale_of(edit, chosen))
+    recorded = stack.layers[layer]
+    return head_matrix(stack, layer, head, look, mask_of(edit, recorded), scale_of(edit, recorded))
 
 
 def changed_layers(
@@ -77,29 +77,37 @@ def changed_layers(
     From the recorded Q and K, one layer at a time; layers that give only their weights are left out.
     """
     for index in range(len(stack.layers)) if edit.where == "all" else [layer]:
-        chosen = stack.layers[index]
-        if not chosen.exact:
+        recorded = stack.layers[index]
+        if not recorded.exact:
             continue
-        heads = [head] if edit.where == "head" else list(range(chosen.n_heads))
-        mask = mask_of(edit, chosen)
-        weights = chosen.weights(heads, mask, scale_of(edit, chosen))[0].float()
-        allowed = chosen.mask_for(mask).expand(-1, *chosen.shape[1:])[0, heads]
+        heads = [head] if edit.where == "head" else list(range(recorded.n_heads))
+        mask = mask_of(edit, recorded)
+        weights = recorded.weights(heads, mask, scale_of(edit, recorded))[0].float()
+        allowed = recorded.mask_for(mask).expand(-1, *recorded.shape[1:])[0, heads]
         yield index, heads, weights.cpu().numpy(), ~allowed.cpu().numpy()
 
 
 def to_edits(stack: Stack, layer: int, head: int, edit: HeadEdit) -> list[Edit]:
     """The change as the edits that `intervene` takes."""
 
-    def edited(here: RecordedLayer, heads: NumberChoice, **change: Any) -> Edit:
-        return Edit(here.index, heads, here.stack, here.kind, tower=here.tower or None, **change)
+    def make_edit(recorded_layer: RecordedLayer, heads: NumberChoice, **change: Any) -> Edit:
+        return Edit(
+            recorded_layer.index,
+            heads,
+            recorded_layer.stack,
+            recorded_layer.kind,
+            tower=recorded_layer.tower or None,
+            **change,
+        )
 
-    reached = stack.layers if edit.where == "all" else stack.layers[layer : layer + 1]
+    edited_layers = stack.layers if edit.where == "all" else stack.layers[layer : layer + 1]
     heads: NumberChoice = head if edit.where == "head" else "all"
     changed = [
-        edited(recorded, heads, mask=mask_of(edit, recorded), scale=scale_of(edit, recorded)) for recorded in reached
+        make_edit(recorded, heads, mask=mask_of(edit, recorded), scale=scale_of(edit, recorded))
+        for recorded in edited_layers
     ]
     silenced = [
-        edited(stack.layers[at], tuple(number for where, number in edit.silenced if where == at), silence=True)
+        make_edit(stack.layers[at], tuple(number for where, number in edit.silenced if where == at), silence=True)
         for at in sorted({where for where, _ in edit.silenced})
     ]
     return (changed if edit.changes_attention else []) + silenced
@@ -214,13 +222,13 @@ def difference_sentence(left: Matrix, right: Matrix) -> Message:
         return Message("The two pictures do not differ.")
     cell = {"token": left.row_name(change.row), "key": left.col_name(change.col)}
     where = Message("differ most in") if change.alone else Message("differ in")
-    both = cell | {"left": change.before, "right": change.after, "differ": where}
+    params = cell | {"left": change.before, "right": change.after, "differ": where}
     if left.meaning == "values":
         return Message(
             "They {differ} “{token}”: weight times value of “{key}”, after W_O, is {left:.2f} long on the left "
             "and {right:.2f} on the right.",
-            both,
+            params,
         )
     return Message(
-        "They {differ} “{token}”: it gives “{key}” {left:.1%} on the left and {right:.1%} on the right.", both
+        "They {differ} “{token}”: it gives “{key}” {left:.1%} on the left and {right:.1%} on the right.", params
     )

@@ -50,8 +50,8 @@ class HeadData:
         hidden: NDArray[np.bool_] | None = None,
     ) -> "HeadData":
         """Values (Q, K) to display as they are; masked where `hidden`, or no finite number."""
-        seen = np.isfinite(values)
-        mask = seen if hidden is None else seen & ~hidden
+        finite = np.isfinite(values)
+        mask = finite if hidden is None else finite & ~hidden
         return cls(values, mask, exact=False, tokens_q=tokens_q, tokens_k=tokens_k)
 
     @property
@@ -156,8 +156,10 @@ class HeadView:
 
     def labels(self, data: HeadData) -> tuple[list[str], list[str] | None]:
         """Labels of rows and of columns; None: columns are the rows' own tokens."""
-        how = self.arrangement
-        rows, cols = (data.tokens_q, data.tokens_k) if how is None else (how.row_labels, how.col_labels)
+        arrangement = self.arrangement
+        rows, cols = (
+            (data.tokens_q, data.tokens_k) if arrangement is None else (arrangement.row_labels, arrangement.col_labels)
+        )
         return [str(label) for label in rows], None if cols is None else [str(label) for label in cols]
 
 

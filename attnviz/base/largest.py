@@ -31,8 +31,8 @@ def find_largest(values: ArrayLike) -> Largest:
     at = np.unravel_index(int(numbers.argmax()), numbers.shape)
     largest = float(numbers[at])
     others = np.delete(numbers, int(numbers.argmax()))
-    apart = largest - float(others.max(initial=-np.inf))
-    alone = bool(np.isfinite(others).any()) and apart > _ALIKE * max(
+    margin = largest - float(others.max(initial=-np.inf))
+    alone = bool(np.isfinite(others).any()) and margin > _ALIKE * max(
         abs(largest), float(np.abs(others[np.isfinite(others)]).max())
     )
     return Largest(tuple(int(i) for i in at), largest, alone)

@@ -38,15 +38,15 @@ def render_png(svg: str, scale: float = 2.0) -> bytes:
             "A PNG needs a font for the Chinese characters in it and this machine has none: install one (on "
             "Debian fonts-wqy-microhei or fonts-noto-cjk), or save the figure as SVG, which its reader's fonts draw"
         )
-    lacking = any(_HAN.search(text) or _SIGNS.search(text) for text in _TEXT.findall(svg))
-    alone = in_picture_font and not lacking and not _OTHER_FONT.search(svg)
-    dressed = _TEXT.sub(_set_sign_font, svg) if in_picture_font else svg
-    dressed = _TEXT.sub(_set_chinese_font, dressed)
-    dressed = dressed.replace("system-ui", _match_font("system-ui"))
-    dressed = _OWN_FONT.sub(rf"\g<1>{pictures_font.FAMILY_IN_FILES}\g<1>", dressed)
+    needs_other_glyphs = any(_HAN.search(text) or _SIGNS.search(text) for text in _TEXT.findall(svg))
+    only_picture_font = in_picture_font and not needs_other_glyphs and not _OTHER_FONT.search(svg)
+    styled = _TEXT.sub(_set_sign_font, svg) if in_picture_font else svg
+    styled = _TEXT.sub(_set_chinese_font, styled)
+    styled = styled.replace("system-ui", _match_font("system-ui"))
+    styled = _OWN_FONT.sub(rf"\g<1>{pictures_font.FAMILY_IN_FILES}\g<1>", styled)
     fonts = [str(file) for file in pictures_font.font_files("ttf").values()]
     # looking through the system's fonts takes as long as a small picture
-    return bytes(_resvg()(svg_string=dressed, zoom=scale, font_files=fonts, skip_system_fonts=alone))
+    return bytes(_resvg()(svg_string=styled, zoom=scale, font_files=fonts, skip_system_fonts=only_picture_font))
 
 
 def _set_chinese_font(match: re.Match[str]) -> str:
@@ -79,13 +79,13 @@ def _set_sign_font(match: re.Match[str]) -> str:
 @cache
 def _match_font(pattern: str) -> str:
     """The font that a browser on this machine takes for `system-ui`, which resvg does not know, or for Chinese."""
-    ask = shutil.which("fc-match")
-    if ask is None:
+    fc_match = shutil.which("fc-match")
+    if fc_match is None:
         return "system-ui"
-    done = subprocess.run(
-        [ask, "-f", "%{family[0]}", pattern], capture_output=True, encoding="utf-8", errors="replace", check=False
+    process = subprocess.run(
+        [fc_match, "-f", "%{family[0]}", pattern], capture_output=True, encoding="utf-8", errors="replace", check=False
     )
-    return html.escape(done.stdout.strip()) or "system-ui"
+    return html.escape(process.stdout.strip()) or "system-ui"
 
 
 @cache

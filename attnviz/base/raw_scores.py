@@ -55,10 +55,10 @@ def pack(heads: Sequence[HeadData], bits: Literal[16, 32] = 16) -> tuple[PackedH
         sinks[0] is not None,
     )
     scales = np.array([head.scale if head.exact else 1.0 for head in heads])
-    coded = _encode_scores(scores, scales) if bits == 16 else vectors or [scores.astype("<f4").tobytes()]
-    padded = [] if padding is None else [np.packbits(padding).tobytes()]
-    sunk = [] if sinks[0] is None else [np.array(sinks, "<f4").tobytes()]
-    return header, b"".join([*coded, *masks, *padded, *biases, *sunk])
+    score_bytes = _encode_scores(scores, scales) if bits == 16 else vectors or [scores.astype("<f4").tobytes()]
+    padding_bytes = [] if padding is None else [np.packbits(padding).tobytes()]
+    sink_bytes = [] if sinks[0] is None else [np.array(sinks, "<f4").tobytes()]
+    return header, b"".join([*score_bytes, *masks, *padding_bytes, *biases, *sink_bytes])
 
 
 def _encode_vectors(heads: Sequence[HeadData]) -> list[bytes] | None:
@@ -78,8 +78,8 @@ def _encode_scores(scores: NDArray[np.float32], scales: NDArray[np.float64]) -> 
     steps = np.where(wide, STEPS_24, STEPS_16)
     step = _round_to_16_bits(width / steps, up=True)
     codes = (exact - low[..., None]) / np.where(step > 0, step, 1)[..., None]
-    counted: NDArray[np.uint32] = np.minimum(np.rint(codes), steps[..., None]).astype(np.uint32)
-    shifted = np.where(wide[..., None], counted, counted * 256)
+    rounded: NDArray[np.uint32] = np.minimum(np.rint(codes), steps[..., None]).astype(np.uint32)
+    shifted = np.where(wide[..., None], rounded, rounded * 256)
     parts = [(shifted >> shift).astype(np.uint8) for shift in (16, 8)]
     planes = [plane.tobytes() for plane in parts] + [shifted[wide].astype(np.uint8).tobytes()]
     return [_first_half(low), _first_half(step), np.packbits(wide).tobytes(), *planes]
@@ -87,10 +87,10 @@ def _encode_scores(scores: NDArray[np.float32], scales: NDArray[np.float64]) -> 
 
 def _round_to_16_bits(values: NDArray[np.float64], up: bool) -> NDArray[np.float64]:
     """The nearest numbers not above, or not below, that the first half of a float32 can hold."""
-    near = values.astype("<f4").view("<u4") & 0xFFFF0000
-    at = near.view("<f4").astype(np.float64)
+    truncated = values.astype("<f4").view("<u4") & 0xFFFF0000
+    at = truncated.view("<f4").astype(np.float64)
     towards_0 = at < values if up else at > values  # cutting off the second half went the other way
-    return np.where(towards_0, (near + 0x10000).view("<f4"), near.view("<f4")).astype(np.float64)
+    return np.where(towards_0, (truncated + 0x10000).view("<f4"), truncated.view("<f4")).astype(np.float64)
 
 
 def _first_half(values: NDArray[np.float64]) -> bytes:

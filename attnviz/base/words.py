@@ -25,7 +25,7 @@ ENGLISH = "en"  #: the language that the sentences in the code are in
 _NOT_CHOSEN: Any = object()  #: no language was chosen in this context
 _language: Callable[[], str | None] = lambda: None  # noqa: E731
 _default_language: str | None = None
-_chosen: ContextVar[str | None] = ContextVar("language")
+_context_language: ContextVar[str | None] = ContextVar("language")
 
 
 def set_language_source(source: Callable[[], str | None]) -> None:
@@ -42,18 +42,18 @@ def set_default_language(language: str | None) -> None:
 
 def selected_language() -> str | None:
     """The language in which sentences are looked up at the moment; None means English."""
-    chosen = _chosen.get(_NOT_CHOSEN)
-    return _language() or _default_language if chosen is _NOT_CHOSEN else chosen
+    in_context = _context_language.get(_NOT_CHOSEN)
+    return _language() or _default_language if in_context is _NOT_CHOSEN else in_context
 
 
 @contextmanager
 def use_language(language: str | None) -> Iterator[None]:
     """Look sentences up in `language` inside the block: for work that does not run in the visitor's own session."""
-    token = _chosen.set(language)
+    token = _context_language.set(language)
     try:
         yield
     finally:
-        _chosen.reset(token)
+        _context_language.reset(token)
 
 
 @lru_cache(maxsize=1)

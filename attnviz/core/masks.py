@@ -149,5 +149,5 @@ def sample_keys(allowed: Tensor, keys_per_query: int, luck: torch.Generator) -> 
     Rows are drawn one after another, so drawing a few rows at a time gives the same result as all at once.
     """
     draw = torch.rand(allowed.shape, generator=luck) + allowed
-    chosen = draw.topk(min(keys_per_query, allowed.shape[1]), dim=-1).indices
-    return torch.zeros_like(allowed).scatter(-1, chosen, True) & allowed
+    sampled = draw.topk(min(keys_per_query, allowed.shape[1]), dim=-1).indices
+    return torch.zeros_like(allowed).scatter(-1, sampled, True) & allowed

@@ -144,8 +144,8 @@ def key_offsets(weights: Tensor, dtype: torch.dtype, real: Tensor | None = None)
 
 def at_offset(weights: Tensor, offset: int, keys: Tensor | None) -> Tensor:
     """True at the key `offset` positions after the query, (Q, K) or (..., Q, K)."""
-    there = key_offsets(weights, torch.float32, keys) == offset
-    return there if keys is None else there & keys.unsqueeze(-2)
+    matches = key_offsets(weights, torch.float32, keys) == offset
+    return matches if keys is None else matches & keys.unsqueeze(-2)
 
 
 def first_keys(weights: Tensor, keys: Tensor | None) -> Tensor:
@@ -159,19 +159,19 @@ def earlier_occurrences(weights: Tensor, tokens: Tensor, keys: Tensor | None) ->
     q_len, k_len = weights.shape[-2:]
     tokens = _beside(weights, tokens)
     query_tokens = tokens[..., k_len - q_len :]  # (..., Q)
-    seen = (query_tokens.unsqueeze(-1) == tokens.unsqueeze(-2)).tril(k_len - q_len - 1)
-    return seen if keys is None else seen & keys.unsqueeze(-2)
+    occurrences = (query_tokens.unsqueeze(-1) == tokens.unsqueeze(-2)).tril(k_len - q_len - 1)
+    return occurrences if keys is None else occurrences & keys.unsqueeze(-2)
 
 
-def followers(seen: Tensor, keys: Tensor | None) -> Tensor:
+def followers(marked: Tensor, keys: Tensor | None) -> Tensor:
     """True where the key comes just after a key that `seen` marks, padding left out, (..., Q, K)."""
     if keys is None:
-        return torch.nn.functional.pad(seen[..., :-1], (1, 0))
+        return torch.nn.functional.pad(marked[..., :-1], (1, 0))
     latest = torch.where(keys, torch.arange(keys.shape[-1], device=keys.device), -1).cummax(-1).values
     before = torch.nn.functional.pad(latest[..., :-1], (1, 0), value=-1).unsqueeze(-2)  # the real key before each
     real = (before >= 0) & keys.unsqueeze(-2)
-    seen = seen & torch.ones_like(real)
-    return seen.gather(-1, before.clamp_min(0).expand_as(seen)) & real
+    marked = marked & torch.ones_like(real)
+    return marked.gather(-1, before.clamp_min(0).expand_as(marked)) & real
 
 
 def _beside(weights: Tensor, tokens: Tensor) -> Tensor:

@@ -36,8 +36,8 @@ class Tiling:
         """Mask of one tile, boolean (q, k), True where the pair attends."""
         queries = torch.arange(rows.start, rows.stop)[:, None] + k_len - q_len
         back = queries - torch.arange(cols.start, cols.stop)
-        here = back >= 0 if self.causal or self.window else torch.ones_like(back, dtype=torch.bool)
-        return here if self.window is None else here & (back < self.window)
+        visible = back >= 0 if self.causal or self.window else torch.ones_like(back, dtype=torch.bool)
+        return visible if self.window is None else visible & (back < self.window)
 
     def tiles(self, q_len: int, k_len: int, by_keys: bool = False) -> Iterator[tuple[slice, slice, Tensor]]:
         """Queries and keys of each tile in which a pair attends, and which pairs do.
@@ -138,10 +138,10 @@ def tiled_gradients(
     dq, dk, dv = (torch.zeros_like(tensor) for tensor in (queries, keys, values))
     for rows, cols, allowed in (tiling or Tiling()).tiles(q.shape[-2], k.shape[-2], by_keys=True):
         scores = _score_tile(queries[..., rows, :], keys[..., cols, :], allowed)
-        weights, coming = (scores - log_sum[..., rows, :]).exp(), incoming[..., rows, :]
-        d_scores = weights * (coming @ values[..., cols, :].mT - row_dots[..., rows, None])
+        weights, d_rows = (scores - log_sum[..., rows, :]).exp(), incoming[..., rows, :]
+        d_scores = weights * (d_rows @ values[..., cols, :].mT - row_dots[..., rows, None])
         dq[..., rows, :] += d_scores @ keys[..., cols, :] * factor
         dk[..., cols, :] += (d_scores.mT @ queries[..., rows, :]).sum(-3, keepdim=True) * factor
-        dv[..., cols, :] += (weights.mT @ coming).sum(-3, keepdim=True)
+        dv[..., cols, :] += (weights.mT @ d_rows).sum(-3, keepdim=True)
         watch(TileStep(rows, cols, d_scores, (dv[..., cols, :].clone(), dk[..., cols, :].clone())))
     return dq.flatten(-4, -3).to(q.dtype), dk.squeeze(-3).to(k.dtype), dv.squeeze(-3).to(v.dtype)

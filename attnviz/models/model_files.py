@@ -71,12 +71,12 @@ def hub_kernel(config: Mapping[str, Any]) -> str | None:
 
 def check_layers(config: Mapping[str, Any], entry: ModelEntry) -> None:
     """Refuse a config that asks for more layers, blocks or experts than are built here."""
-    if many := find_excess(config, MOST_LAYERS):
+    if excess := find_excess(config, MOST_LAYERS):
         raise Problem(
             "The config of {name} asks for {field}={count}; at most {most} are built here",
             name=entry.name,
-            field=many[0][:80],
-            count=str(many[1])[:40],
+            field=excess[0][:80],
+            count=str(excess[1])[:40],
             most=MOST_LAYERS,
         )
 

@@ -75,9 +75,9 @@ class HeadTable:
         with explain_missing_extra(N_("A plot")):
             from attnviz.figures import attention_figures  # here because plotly is only needed for the picture
 
-        chosen = [pattern] if pattern is not None else list(self.scores.by_sentence)
+        patterns = [pattern] if pattern is not None else list(self.scores.by_sentence)
         return attention_figures.head_maps(
-            {name: self.scores.grid(name) for name in chosen}, self._layers(), self.signed
+            {name: self.scores.grid(name) for name in patterns}, self._layers(), self.signed
         )
 
     def _layers(self) -> list[int]:
@@ -121,10 +121,10 @@ def find_heads(
     Where ATTNVIZ_ENGINE names a Ray, a list of sentences for a model that `load` made is read there in parts, if the
     patterns are names; everything else is read in this process.
     """
-    wanted: list[HeadPattern] = [patterns] if isinstance(patterns, str) else list(patterns)
-    names = [pattern for pattern in wanted if isinstance(pattern, str)]  # a function stays in this process
-    steps: Iterator[HeadScores | None] = scan(model, batches, wanted, tokenizer, rows)
-    engine = _engine_for(model, batches, tokenizer) if names == wanted and rows == "with targets" else None
+    requested: list[HeadPattern] = [patterns] if isinstance(patterns, str) else list(patterns)
+    names = [pattern for pattern in requested if isinstance(pattern, str)]  # a function stays in this process
+    steps: Iterator[HeadScores | None] = scan(model, batches, requested, tokenizer, rows)
+    engine = _engine_for(model, batches, tokenizer) if names == requested and rows == "with targets" else None
     if engine is not None:
         steps = engine.scan(model, batches, names)
     return _table(steps, progress)

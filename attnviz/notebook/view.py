@@ -76,8 +76,8 @@ def show(
     q_len, k_len = heads.weights[0].shape[1:]
     both = isinstance(tokens, tuple) and len(tokens) == 2 and not isinstance(tokens[0], str)
     labels: Any = tokens if both else (tokens, tokens if q_len == k_len else None)
-    spoken = words.selected_language() if language is None else language
-    with use_language(spoken):
+    picture_language = words.selected_language() if language is None else language
+    with use_language(picture_language):
         queries = _position_labels(labels[0], heads.ids, q_len, _("queries"))
         keys = _position_labels(labels[1], heads.ids, k_len, _("keys"))
     return NotebookView(
@@ -88,7 +88,7 @@ def show(
         theme or "auto",
         height,
         title,
-        spoken,
+        picture_language,
     )
 
 
@@ -235,11 +235,11 @@ class DisplayedHeads:
 
 def _heads_of_trace(trace: Trace, layer: int | None, row: int) -> DisplayedHeads:
     first = trace[layer or 0]
-    wanted = (first.stack, first.kind, first.tower, first.shape[2:])
+    layer_kind = (first.stack, first.kind, first.tower, first.shape[2:])
     alike = [
         (number, recorded)
         for number, recorded in enumerate(trace.layers)
-        if (recorded.stack, recorded.kind, recorded.tower, recorded.shape[2:]) == wanted
+        if (recorded.stack, recorded.kind, recorded.tower, recorded.shape[2:]) == layer_kind
     ]
     if not -first.shape[0] <= row < first.shape[0]:
         raise Problem("row={row} is not in this batch of {count}", row=row, count=first.shape[0])
@@ -272,8 +272,8 @@ def _heads_of_arrays(arrays: list[np.ndarray]) -> DisplayedHeads:
         mask &= ~ahead  # nothing looks ahead anywhere: a causal model
     heads = []
     for head in (head for weights in arrays for head in weights):
-        known = np.isfinite(head)
-        heads.append(HeadData(np.where(known, head, 0).astype(np.float32), mask & known, exact=False))
+        finite = np.isfinite(head)
+        heads.append(HeadData(np.where(finite, head, 0).astype(np.float32), mask & finite, exact=False))
     return DisplayedHeads(heads, arrays, [len(weights) for weights in arrays], list(range(len(arrays))))
 
 

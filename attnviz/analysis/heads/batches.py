@@ -57,15 +57,15 @@ def batch_inputs(
 def _name_of_ids(model: nn.Module | LoadedModel) -> str:
     """Argument name of the token ids in the model's forward: input_ids, or else its first argument."""
     parameters = inspect.signature(torch_module(model).forward).parameters.values()
-    named = [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+    names = [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
     open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
-    return "input_ids" if open_ended or not named or "input_ids" in named else named[0]
+    return "input_ids" if open_ended or not names or "input_ids" in names else names[0]
 
 
 def find_token_ids(inputs: dict[str, Any]) -> Tensor | None:
     """The token ids (B, T) among a model's inputs: input_ids, or else the first that can be ids."""
-    named = [inputs["input_ids"]] if "input_ids" in inputs else list(inputs.values())
-    rows = (tensor for tensor in named if isinstance(tensor, Tensor) and tensor.dim() == 2)
+    values = [inputs["input_ids"]] if "input_ids" in inputs else list(inputs.values())
+    rows = (tensor for tensor in values if isinstance(tensor, Tensor) and tensor.dim() == 2)
     return next((matrix for matrix in rows if not matrix.is_floating_point() and matrix.dtype != torch.bool), None)
 
 

@@ -56,11 +56,11 @@ def cost_steps(
     cost_file, growing = CostFile(keep, module, means), GrowingScores()
     for inputs in batch_inputs(model, batches, tokenizer):
         for chunk in split_batch(inputs, SENTENCES_TOKENS):
-            here = cost_file.find(chunk)
-            if here is None:
-                here = yield from _measure_batch(module, chunk, means)
-                cost_file.add(chunk, here)
-            growing.add(*here)
+            costs = cost_file.find(chunk)
+            if costs is None:
+                costs = yield from _measure_batch(module, chunk, means)
+                cost_file.add(chunk, costs)
+            growing.add(*costs)
             yield growing.so_far()
     growing.so_far()  # a Problem where there was no sentence
 
@@ -179,8 +179,8 @@ class CostFile:
 def _fingerprint(model: nn.Module, means: Mapping[str, Tensor] | None) -> str:
     """Hash of a model and its means: names, shapes and sums of all numbers."""
     with torch.no_grad():
-        named = {name: value.sum(dtype=torch.float64) for name, value in model.state_dict().items()}
-    return _digest(named | {f"mean of {name}": value for name, value in (means or {}).items()})
+        sums = {name: value.sum(dtype=torch.float64) for name, value in model.state_dict().items()}
+    return _digest(sums | {f"mean of {name}": value for name, value in (means or {}).items()})
 
 
 def _digest(inputs: Mapping[str, Any]) -> str:

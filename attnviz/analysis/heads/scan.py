@@ -97,12 +97,12 @@ def _mean(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def summarise_scores(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Of scores (S, N): mean, standard error and stability, NaN where there is nothing to sum up, and their number."""
-    known = ~np.isnan(scores)
+    scored = ~np.isnan(scores)
     mean, counts = _mean(scores)
     several = np.maximum(counts, 1)
     spread = np.nansum((scores - mean) ** 2, 0) / np.maximum(counts - 1, 1)
-    ranks = (-np.where(known, scores, -np.inf)).argsort(1, kind="stable").argsort(1, kind="stable")
-    stability = np.where(counts > 0, ((ranks < AMONG) & known).sum(0) / several, np.nan)
+    ranks = (-np.where(scored, scores, -np.inf)).argsort(1, kind="stable").argsort(1, kind="stable")
+    stability = np.where(counts > 0, ((ranks < AMONG) & scored).sum(0) / several, np.nan)
     return mean, np.where(counts > 1, np.sqrt(spread / several), np.nan), stability, counts
 
 
@@ -154,13 +154,13 @@ def scan(
     look at; with `rows` "all", over all rows, where a row without one counts as 0: as TransformerLens' `detect_head`
     counts.
     """
-    wanted = check_patterns(patterns)
+    named_patterns = check_patterns(patterns)
     if rows not in ("with targets", "all"):
         raise Problem('rows={rows} must be "with targets" or "all"', rows=repr(rows))
     growing = GrowingScores()
     for inputs in batch_inputs(model, batches, tokenizer):
         for chunk in split_batch(inputs, TOKENS_AT_ONCE):
-            growing.add(*_score_batch(torch_module(model), chunk, wanted, rows))
+            growing.add(*_score_batch(torch_module(model), chunk, named_patterns, rows))
             yield growing.so_far()
     growing.so_far()  # a Problem where there was no sentence
 

@@ -73,11 +73,11 @@ class RayEngine:
         mean_outputs = None if means is None else dict(means)
         return self._steps(workers.grow_scores(self.address, head_costs, loaded, sentences, mean_outputs))
 
-    def _steps(self, coming: Iterator[S]) -> Iterator[S]:
+    def _steps(self, steps: Iterator[S]) -> Iterator[S]:
         """Yield results over the connection, made first; any error but a Problem means that it is lost."""
         handle = self._handle(time.monotonic() + self.address.timeout)
         try:
-            yield from coming
+            yield from steps
         except Problem:
             raise
         except Exception as error:
@@ -85,22 +85,22 @@ class RayEngine:
 
     def _ask(self, method: str, request: Request, *arguments: Any) -> Any:
         with self._turn():
-            ends = time.monotonic() + self.address.timeout
-            handle = self._handle(ends)
-            future = _run_in_thread(lambda: self._answer(handle, ends, method, request, *arguments))
+            deadline = time.monotonic() + self.address.timeout
+            handle = self._handle(deadline)
+            future = _run_in_thread(lambda: self._answer(handle, deadline, method, request, *arguments))
             try:
-                return unpack_answer(future.result(max(0.0, ends - time.monotonic()) + SPARE))
+                return unpack_answer(future.result(max(0.0, deadline - time.monotonic()) + SPARE))
             except TimeoutError:
                 raise self._timed_out() from None
 
-    def _answer(self, handle: Any, ends: float, method: str, request: Request, *arguments: Any) -> Any:
+    def _answer(self, handle: Any, deadline: float, method: str, request: Request, *arguments: Any) -> Any:
         """A replica's response; errors on the way are raised as a Problem."""
         key = model_key(request.model, request.version)
         for _ in range(TRIES):
             response = None
             try:
                 response = handle.options(method_name=method, multiplexed_model_id=key).remote(request, *arguments)
-                return response.result(timeout_s=max(0.0, ends - time.monotonic()))
+                return response.result(timeout_s=max(0.0, deadline - time.monotonic()))
             except BackPressureError:
                 raise Problem(
                     "{n} passes are waiting for a model already; try again in a minute", n=self.address.queue
@@ -130,9 +130,9 @@ class RayEngine:
                 self._connected = connection = _run_in_thread(lambda: connect(self.address), let_go.wait)
             return connection
 
-    def _handle(self, ends: float) -> Any:
+    def _handle(self, deadline: float) -> Any:
         try:
-            return self._connection().result(max(0.0, ends - time.monotonic()))
+            return self._connection().result(max(0.0, deadline - time.monotonic()))
         except TimeoutError:
             raise Problem("Ray is still starting; try again in a minute") from None
 

@@ -170,10 +170,10 @@ def _run_shards(
     """Yield each shard's result in order, None after each second without one. Closing it cancels the rest."""
     if not sentences:
         raise Problem("there is no sentence to look at")
-    takes: dict[str, Any] = {"num_cpus": address.threads, "num_gpus": address.gpus or 0}
+    resources: dict[str, Any] = {"num_cpus": address.threads, "num_gpus": address.gpus or 0}
     if address.host == "local":  # no processor there, so that a task and a replica never wait for each other for ever
-        takes = {"num_cpus": 0, "resources": {SHARD: 1}}
-    task = ray.remote(_run_shard).options(runtime_env=worker_environment(address), **takes)
+        resources = {"num_cpus": 0, "resources": {SHARD: 1}}
+    task = ray.remote(_run_shard).options(runtime_env=worker_environment(address), **resources)
     shared, folder = ray.put(argument), loaded.entry.folder
     # a folder by its whole path, for a shard may begin in another one
     model = loaded.entry.id if folder is None else str(folder.resolve())
@@ -181,9 +181,9 @@ def _run_shards(
     tasks = [task.remote(work, model, loaded.version, shard, shared) for shard in shards]
     try:
         for number, pending in enumerate(tasks):
-            ends = time.monotonic() + PATIENCE * address.timeout
+            deadline = time.monotonic() + PATIENCE * address.timeout
             while not ray.wait([pending], timeout=LOOK)[0]:
-                if time.monotonic() > ends:
+                if time.monotonic() > deadline:
                     raise Problem("No answer came within {seconds} seconds", seconds=PATIENCE * address.timeout)
                 yield None
             yield unpack_answer(_fetch_result(pending, number, len(tasks), address.timeout))

@@ -42,11 +42,11 @@ def config_from_dict(raw: dict[str, Any]) -> PretrainedConfig:
         if _A_SIZE.search(key) and isinstance(value, int) and not isinstance(value, bool) and value < 1:
             raise Problem("{name}={value} must be a whole number of at least 1", name=key, value=value)
     most = LIMITS["num_hidden_layers"]
-    if many := find_excess(fields, most):
+    if excess := find_excess(fields, most):
         raise Problem(
             "{name}={value} must be a whole number from 1 to {most}",
-            name=many[0],
-            value=str(many[1])[:40],
+            name=excess[0],
+            value=str(excess[1])[:40],
             most=most,
         )
     if model_type not in CONFIG_MAPPING:

@@ -58,39 +58,47 @@ class Size:
         return 1 / self.step.seconds
 
 
-def size_deployment(arch: Architecture, counts: ParameterCounts, how: Deployment, machine: Machine) -> Size:
+def size_deployment(arch: Architecture, counts: ParameterCounts, deployment: Deployment, machine: Machine) -> Size:
     """Size a model that stores all of `counts`; a decoding step reads and multiplies with less."""
     if not arch.decodes:
         raise Problem("{model} is an encoder: it decodes no tokens and keeps no cache", model=arch.name)
-    weights = stored_bytes(counts.total, how.weight_dtype, how.group)
+    weights = stored_bytes(counts.total, deployment.weight_dtype, deployment.group)
     room = machine.memory - weights
 
     def cache(tokens: int, batch: int = 1) -> int:
         return arch.kv_cache_bytes(
-            tokens, batch, how.cache_dtype, how.convention, how.encoder_tokens, how.group, PagedCache(hybrid=how.hybrid)
+            tokens,
+            batch,
+            deployment.cache_dtype,
+            deployment.convention,
+            deployment.encoder_tokens,
+            deployment.group,
+            PagedCache(hybrid=deployment.hybrid),
         )
 
-    bytes_per_sequence = cache(how.context)
+    bytes_per_sequence = cache(deployment.context)
     experts, chosen = (0, 0) if arch.config is None else count_experts(arch.config)
     missed = 1 - chosen / experts if experts else 0.0  # the share that one token does not go through, at random
-    unread = (counts.read - counts.active) * missed ** (how.batch - 1)  # `active` leaves out what one token misses
+    unread = (counts.read - counts.active) * missed ** (
+        deployment.batch - 1
+    )  # `active` leaves out what one token misses
     step = decode_step(
         machine,
         parameters=counts.active,
-        weight_bytes=stored_bytes(counts.read - round(unread), how.weight_dtype, how.group),
-        attention_flops=_attention(arch, how.context, how.encoder_tokens),
+        weight_bytes=stored_bytes(counts.read - round(unread), deployment.weight_dtype, deployment.group),
+        attention_flops=_attention(arch, deployment.context, deployment.encoder_tokens),
         cache_bytes=bytes_per_sequence,
-        batch=how.batch,
+        batch=deployment.batch,
     )
     return Size(
         weights,
-        bytes_per_sequence * how.batch,
-        bytes_per_sequence * how.batch <= room,
-        _search_largest(lambda tokens: cache(tokens, how.batch) <= room),
+        bytes_per_sequence * deployment.batch,
+        bytes_per_sequence * deployment.batch <= room,
+        _search_largest(lambda tokens: cache(tokens, deployment.batch) <= room),
         FARTHEST if room >= 0 and bytes_per_sequence == 0 else max(0, room // max(bytes_per_sequence, 1)),
         step,
-        bandwidth_limit(arch, counts.active, machine, cache, how.encoder_tokens),
-        (experts * (1 - missed**how.batch), experts),
+        bandwidth_limit(arch, counts.active, machine, cache, deployment.encoder_tokens),
+        (experts * (1 - missed**deployment.batch), experts),
     )
 
 

