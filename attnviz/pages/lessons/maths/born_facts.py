@@ -41,7 +41,7 @@ def task(_subject: Subject) -> Facts:
 
 
 def cliff(_subject: Subject) -> Facts:
-    """From which step the second copy is predicted, and how many steps it takes from a tenth of it to nine tenths."""
+    """Step at which the second copy is predicted, and the steps of a tenth and of nine tenths of it."""
     run = life.read(life.LIFE)
     learned, (low, high) = (
         run.cliff or run.config.steps,
@@ -52,7 +52,7 @@ def cliff(_subject: Subject) -> Facts:
 
 
 def order(_subject: Subject) -> Facts:
-    """When a head of each kind has half of its weight on its pattern, and which heads these are at the end."""
+    """Step at which a head of each kind has half of its weight on its pattern, and the best heads at the end."""
     run = life.read(life.LIFE)
     before, after = run.find_pattern_step(run.previous) or 0, run.find_pattern_step(run.induction) or 0
     names = {
@@ -69,7 +69,7 @@ def order(_subject: Subject) -> Facts:
 
 
 def silenced(_subject: Subject) -> Facts:
-    """What is left at the end without the first layer's head."""
+    """Accuracy that is left at the end without the first layer's head."""
     run = life.read(life.LIFE)
     head = run.strongest_head(run.previous)
     share = float(life.measure_without_heads(life.LIFE, (head,))[-1, 1])
@@ -80,7 +80,7 @@ def silenced(_subject: Subject) -> Facts:
 
 
 def one_layer(subject: Subject) -> Facts:
-    """What one layer reaches, what two with the first at blur, and what is left without the first layer's head."""
+    """Accuracy of one layer, of two with the first fixed at blur, and without the first layer's head."""
     alone, blurred = life.read("one-layer"), life.read(life.BLURRED)
     values = {"steps": alone.config.steps, "alone": alone.accuracy[-1], "blurred": blurred.accuracy[-1]}
     values["share"] = silenced(subject).values["share"]

@@ -44,7 +44,7 @@ def choose_filmed_text(subject: Subject, trained: bool = True) -> FilmedText:
 
 
 def steps(subject: Subject) -> Facts:
-    """Tokens that pass through the model to write some more: all again at every step, or each once."""
+    """Tokens that pass through the model to write some more: all again at every step, or each once with a cache."""
     film = choose_filmed_text(subject)
     anew, once = sum(film.prompt + i for i in range(film.written)), film.prompt + film.written - 1
     return Facts(
@@ -103,7 +103,7 @@ def three(_subject: Subject) -> Facts:
 
 
 def room(_subject: Subject) -> Facts:
-    """How many conversations of this length fit beside the weights, counted as on the page about sharing."""
+    """Number of conversations of this length that fit beside the weights, as counted on the page about sharing."""
     heads, gpu = Architecture.preset(MODEL).layers[0].n_heads, gpus()[GPU]
     free = gpu.machine.memory - 2 * total_parameters()
     rooms = {name: free // cache_bytes(kv_heads) for name, kv_heads in (("mha", heads), ("gqa", 8), ("mqa", 1))}

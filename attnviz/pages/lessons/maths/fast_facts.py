@@ -47,7 +47,7 @@ def too_large(_subject: Subject) -> Facts:
 
 
 def rises(_subject: Subject) -> Facts:
-    """A row of the film whose largest score rises most at the tile on show, and what becomes of its sum."""
+    """The row whose running maximum rises most at the middle tile, and its rescaled sum."""
     film = tiles.run(tiles.Config())
     row, col = film.tiles[film.middle_step]
     size = film.config.block_q

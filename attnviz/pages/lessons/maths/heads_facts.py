@@ -55,7 +55,7 @@ def favourites(subject: Subject) -> Facts:
 
 
 def cost(_subject: Subject) -> Facts:
-    """Parameters of a layer of one wide head, and of eight narrow ones."""
+    """Parameters of a layer with one wide head, and with eight narrow ones."""
     one_head, eight_heads = (
         sum(p.numel() for p in Attention(HeadLayout(MODEL_WIDTH, heads)).parameters()) for heads in (1, EIGHT)
     )

@@ -25,7 +25,7 @@ def kept(subject: Subject) -> Facts:
 
 
 def later_words(subject: Subject) -> Facts:
-    """The last word hidden from the layer altogether: what changes for the words before it, with and without a mask."""
+    """Largest change of the earlier words' outputs when the last word is removed, with and without a mask."""
     subject.require_two_words()
     hand_words = subject.hand_words
     changes = {}

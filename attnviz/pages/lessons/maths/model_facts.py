@@ -64,7 +64,7 @@ def following(subject: Subject) -> Facts:
 
 
 def who_said(subject: Subject) -> Facts:
-    """The head that adds most to the likeliest token's lead over the second, and the word that it reads that from."""
+    """The head that adds most to the logit difference of the two likeliest tokens, and the word that it reads."""
     if subject.run is None or subject.get_parts is None:
         raise Problem("This step needs a trained model on this machine: the page Explore says how to get one")
     attribution = subject.get_parts()

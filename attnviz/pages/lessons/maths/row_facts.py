@@ -36,7 +36,7 @@ def vectors(subject: Subject) -> Facts:
 
 
 def score(subject: Subject) -> Facts:
-    """The last word's best score, written out; and what a key that points the query's own way would get."""
+    """The last word's best score, written out, and the score of a key equal to the query."""
     tensors = subject.attend_by_hand().tensors
     q, scores = tensors["Q"][0, 0, -1], tensors["scores"][0, 0, -1]
     best = int(scores.argmax())

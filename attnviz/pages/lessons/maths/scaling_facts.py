@@ -64,7 +64,7 @@ def off(subject: Subject) -> Facts:
 
 
 def gradient(_subject: Subject) -> Facts:
-    """How much of a change in the scores softmax lets through: the median norm of its Jacobian."""
+    """Median norm of softmax's Jacobian, raw and scaled: how much of a change in scores gets through."""
     raw, scaled = _median_norm("raw"), _median_norm("sqrt")
     return Facts(
         {"d_k": WIDE, "raw": raw, "scaled": scaled, "times": scaled / raw},
@@ -78,7 +78,7 @@ def _median_norm(alternative: str) -> float:
 
 
 def too_much(_subject: Subject) -> Facts:
-    """Divided by d_k itself instead of its root."""
+    """Largest weight if scores are divided by d_k itself instead of its root."""
     row = growing_width.run(growing_width.Config(d_k=WIDE))
     weights = torch.softmax(torch.from_numpy(row.raw.logits).double() / WIDE, 0)
     largest, even = float(weights.max()), 1 / len(weights)
