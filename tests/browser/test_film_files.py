@@ -21,7 +21,7 @@ FILMS = {
     "fast": "fast-film-save",
     "born": "born-film-out",
     "scaling?s_section=saturation": "s_bars_picture",
-    "home": "home-out",
+    "?lang=en": "home-out",
 }
 PLAYED = """async ([data, kind]) => {
     const video = document.createElement("video");

@@ -224,7 +224,7 @@ def test_a_wheel_brings_its_scripts_and_serves_them_by_address(tmp_path, new_pag
         for name in NAMES:
             with urllib.request.urlopen(f"{server.url}/_stcore/bidi-components/attnviz.{name}/{name}.js") as answer:
                 assert answer.status == 200
-                assert b"as default}" in answer.read()
+                assert b"as default" in answer.read()
         page = new_page(bypass_csp=False)
         asked = fetched(page)
         page.goto(server.url)
