@@ -28,9 +28,9 @@ digits = held_out_digits()  # the fifth of the data set that the model has not l
 # %%
 inputs = torch.cat([prepare(loaded, each).inputs["pixel_values"] for each in digits.pictures])
 trace = av.capture(loaded.model, pixel_values=inputs)
-right = float((trace.logits.argmax(-1).numpy() == digits.said).mean())
+right = float((trace.logits.argmax(-1).numpy() == digits.labels).mean())
 print(
-    f"{right:.1%} of {len(digits.said)} digits that it has not seen; layers of {trace[0].shape[1]} heads: {len(trace)}"
+    f"{right:.1%} of {len(digits.labels)} unseen digits; layers of {trace[0].shape[1]} heads: {len(trace)}"
 )
 assert right > 0.9
 
@@ -89,7 +89,7 @@ def right_without(covered):
     trace = av.intervene(loaded.model, av.Edit(mask=seen), pixel_values=inputs)
     for layer in trace:
         assert layer.weights()[..., ~seen[0]].abs().max() == 0
-    return float((trace.logits.argmax(-1).numpy() == digits.said).mean())
+    return float((trace.logits.argmax(-1).numpy() == digits.labels).mean())
 
 
 shares = {name: right_without(covered) for name, covered in halves.items()}
