@@ -6,7 +6,7 @@ import { MOST_SENTENCES } from "../shared/group.js";
 import { inflate } from "../shared/packing.js";
 
 /** @import { Group } from "../shared/group.js" */
-/** @import { AskedText, OverviewHeader } from "../shared/types.js" */
+/** @import { RequestedText, OverviewHeader } from "../shared/types.js" */
 /** @typedef {{ header: OverviewHeader, tiles: Uint8Array }} KnownSentence */
 
 /** @type {Latest<Uint8Array>} tiles by the fingerprint of what was sent */
@@ -28,7 +28,7 @@ export function keepSentence(before, sentence) {
 /**
  * What was drawn of `text` the last time, if all else that the page was asked for is as it was then.
  * @param {Group["readBefore"]} before
- * @param {AskedText | null} asked of what is on show
+ * @param {RequestedText | null} asked of what is on show
  * @param {string} text
  */
 export function findSentence(before, asked, text) {
@@ -36,7 +36,7 @@ export function findSentence(before, asked, text) {
 }
 
 /** Calls `read` with the text of the sentence's field when it is handed to the server: by its key, or as it is left. */
-/** @param {() => AskedText | null} asked @param {(text: string) => void} read @param {AbortSignal} signal */
+/** @param {() => RequestedText | null} asked @param {(text: string) => void} read @param {AbortSignal} signal */
 export function onHandedOver(asked, read, signal) {
   const heard = (/** @type {Event} */ event) => {
     const { target } = event;
@@ -46,7 +46,7 @@ export function onHandedOver(asked, read, signal) {
   for (const kind of ["keydown", "focusout"]) globalThis.addEventListener(kind, heard, { capture: true, signal });
 }
 
-/** @param {AskedText} asked @param {string} text */
+/** @param {RequestedText} asked @param {string} text */
 function sentenceName({ besides }, text) {
   return JSON.stringify([besides, text]);
 }

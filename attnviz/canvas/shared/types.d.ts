@@ -5,7 +5,7 @@ import type { Background, Figure } from "../scene/figure.js";
 import type { SvgContext } from "../scene/svg_context.js";
 import type {
   Arrangement,
-  AskedText,
+  RequestedText,
   ColourScale,
   HeadChannel,
   HeadEdit,
@@ -146,7 +146,7 @@ export type MaskFigureHeader = Tokens & { shape: Shape; title: string; colours: 
 export type OverviewHeader = Tokens &
   HeadGrid & {
     group: string;
-    asked: AskedText | null;
+    asked: RequestedText | null;
     data: string;
     shape: Shape;
     scale: Scale;

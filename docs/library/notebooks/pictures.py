@@ -29,9 +29,7 @@ digits = held_out_digits()  # the fifth of the data set that the model has not l
 inputs = torch.cat([prepare(loaded, each).inputs["pixel_values"] for each in digits.pictures])
 trace = av.capture(loaded.model, pixel_values=inputs)
 right = float((trace.logits.argmax(-1).numpy() == digits.labels).mean())
-print(
-    f"{right:.1%} of {len(digits.labels)} unseen digits; layers of {trace[0].shape[1]} heads: {len(trace)}"
-)
+print(f"{right:.1%} of {len(digits.labels)} unseen digits; layers of {trace[0].shape[1]} heads: {len(trace)}")
 assert right > 0.9
 
 # %% [markdown]
