@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from attnviz.pages.build.maths.attention_by_hand import run
 from attnviz.pages.build.maths.inputs import Config
 from tests.browser.canvas_places import cell_on
-from tests.browser.conftest import answered
+from tests.browser.conftest import answered, still
 
 
 def kept(page, text):
@@ -47,6 +47,7 @@ def test_paint_reaches_weights_code_and_link_is_undone_and_is_kept_under_another
     page.wait_for_url("**m_paint=*")
     page.reload()
     kept(page, "56 of 100 scores. 1 cell is painted.")
+    still(page)  # a list that is opened while the page still comes is closed again
     page.get_by_label("The mask, painted over", exact=True).click()
     page.get_by_role("option", name="sliding window").click()
     kept(page, "35 of 100 scores. 1 cell is painted.")
