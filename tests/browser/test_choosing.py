@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from attnviz.pages.build.maths.attention_by_hand import run
 from attnviz.pages.build.maths.inputs import Config
 from tests.browser.canvas_places import cell_on
-from tests.browser.conftest import answered, still
+from tests.browser.conftest import answered, still, until
 
 
 def kept(page, text):
@@ -48,7 +48,8 @@ def test_paint_reaches_weights_code_and_link_is_undone_and_is_kept_under_another
     page.reload()
     kept(page, "56 of 100 scores. 1 cell is painted.")
     still(page)  # a list that is opened while the page still comes is closed again
-    page.get_by_label("The mask, painted over", exact=True).click()
+    rules = page.get_by_label("The mask, painted over", exact=True)
+    until(lambda: rules.click() or page.get_by_role("option").first.is_visible())
     page.get_by_role("option", name="sliding window").click()
     kept(page, "35 of 100 scores. 1 cell is painted.")
     window = page.get_by_label("words seen, itself included")
