@@ -9,7 +9,7 @@ from attnviz.base.words import _
 from attnviz.figures import chart
 from attnviz.figures.chart import BARE, THIN_BAR, Panel, Series, axis, cells, panels, points
 from attnviz.figures.heatmap import masked_legend, matrix, token_axis
-from attnviz.figures.theme import MASKED, SCALED, SIGNED, WEIGHTS, Figure
+from attnviz.figures.theme import ROLES, SCALED, SIGNED, WEIGHTS, Figure
 
 GLOW = "#FFA614"  #: light over the patches of a picture, as on the page about pictures
 
@@ -22,7 +22,11 @@ def bars(
     labels: tuple[str, str] = ("", ""),
 ) -> Figure:
     """Bars of probabilities by token, the first on top; `second_values` are drawn beside them, for before and after."""
-    series = ((values, MASKED), (second_values, SCALED)) if second_values is not None else ((values, SCALED),)
+    series = (
+        ((values, ROLES["reference"]), (second_values, ROLES["changed"]))
+        if second_values is not None
+        else ((values, SCALED),)
+    )
     top = max([0.05, *values, *(second_values or ())])
     return chart.chart(
         [

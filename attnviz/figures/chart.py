@@ -11,8 +11,9 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.base.rounding import Rounded
+from attnviz.figures.end_labels import label_ends
 from attnviz.figures.theme import AXIS, THEORY, Figure, frame
-from attnviz.figures.title_lines import break_titles, margin_above, place_legend_below
+from attnviz.figures.title_lines import break_titles, margin_above
 
 Series = dict[str, Any]
 POWERS: dict[str, Any] = {"type": "log", "dtick": 1, "exponentformat": "power"}  #: a tick at each power of ten
@@ -156,7 +157,6 @@ def chart(
     here: float | None = None,
     marks: Iterable[Series] = (),
     notes: Iterable[Mapping[str, Any]] = (),
-    legend_below: bool = False,
     **options: Any,
 ) -> Figure:
     """A figure of series over axes `x` and `y`, with shapes (`marks`), a vertical line at `here`, and `notes`."""
@@ -164,8 +164,8 @@ def chart(
     plain["legend"] |= options.pop("legend", {})
     options |= _drop_none(shapes=shapes or None, annotations=list(notes) or None)
     fig = go.Figure(list(series), plain | {"xaxis": AXIS | dict(x or {}), "yaxis": AXIS | dict(y or {})} | options)
-    break_titles(fig)
-    return fig.update_layout(legend=place_legend_below()) if legend_below else fig
+    break_titles(label_ends(fig))
+    return fig
 
 
 class Panel(NamedTuple):
@@ -201,7 +201,7 @@ def panels(
     if titles_size is not None:
         fig.update_annotations(font_size=titles_size)
     fig.update_layout(frame(title, height) | options).update_xaxes(AXIS).update_yaxes(AXIS)
-    break_titles(fig)
+    break_titles(label_ends(fig, [str(n) if n > 1 else "" for n in range(columns, len(parts) + 1, columns)]))
     return fig if top is None else fig.update_layout(margin={"t": margin_above(fig, top)})
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from attnviz.base.units import binary_unit, duration
 from attnviz.base.words import _
-from attnviz.figures.chart import Series, axis, bars, chart, line, mark_x, points
-from attnviz.figures.theme import SERIES, THEORY, Figure
+from attnviz.figures.chart import POWERS, Series, axis, bars, chart, line, mark_x, points
+from attnviz.figures.theme import THEORY, Figure, series_colour
 
 #: tick labels of a logarithmic axis
 BYTES = {1024**i: f"1 {unit}" for i, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}
@@ -57,7 +57,7 @@ def draw_byte_curves(
             list(x),
             list(values),
             name,
-            SERIES[number % len(SERIES)],
+            series_colour(name, number),
             dots=dots,
             customdata=["" if value is None else text(value) for value in values],
             hover="%{x:,}: %{customdata}",
@@ -67,10 +67,9 @@ def draw_byte_curves(
     return chart(
         [*curves, *(_limit_line([x[0], x[-1]], value, name) for name, value in limits.items())],
         axis(x_title, 12, powers, type="log"),
-        axis(y_title, 12, ticks or None, type="log", exponentformat="power"),
+        axis(y_title, 12, ticks or None, **POWERS),
         height=height,
         here=here,
-        legend_below=True,
     )
 
 

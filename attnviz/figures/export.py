@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.io.json import to_json_plotly
 
-from attnviz.figures.theme import FONT, PAPER, Background, Figure
+from attnviz.figures.theme import FONT, INK, PAPER, Background, Figure, readable_colour
 from attnviz.figures.title_lines import margin_above, text_columns
 
 #: plotly.js with the traces that charts here have: lines, bars and heatmaps
@@ -32,7 +32,7 @@ def prepare_figure(fig: Figure, background: Background = "white", colorbar: bool
         font={"family": FONT, "size": 14},
         width=int(out.layout.width or min(WIDTH, at_left + _width_of_squares(out, height - 36) + 24)),
         height=height + on_top,
-        margin={"l": at_left, "r": 24, "t": on_top, "b": 36},
+        margin={"l": at_left, "r": max(24, fig.layout.margin.r or 0), "t": on_top, "b": 36},
     )
     for number, trace in enumerate(out.data):
         trace.uid = f"{number:06}"  # plotly.js would draw one by lot, and no two files would be the same
@@ -50,21 +50,25 @@ def browser_figure(fig: Figure) -> tuple[str, dict[Background, str]]:
     ready = prepare_figure(fig)
     data = to_json_plotly(ready.to_dict()["data"])
     return data, {
-        background: to_json_plotly(_set_background(ready, background).layout.to_plotly_json())
+        background: to_json_plotly(_set_background(go.Figure(ready), background).layout.to_plotly_json())
         for background in get_args(Background)
     }
 
 
 def _set_background(fig: Figure, background: Background) -> Figure:
     """Set background, foreground and grid colours of a figure, in place."""
-    foreground, grid = ("#E8EAED", "#3A3F4A") if background == "dark" else ("#1F2328", "#D8DCE2")
+    dark = background == "dark"
+    foreground, grid = INK[dark], "#3A3F4A" if dark else "#D8DCE2"
     fig.update_layout(
-        template="plotly_dark" if background == "dark" else "plotly_white",
+        template="plotly_dark" if dark else "plotly_white",
         paper_bgcolor="rgba(0,0,0,0)" if background == "transparent" else PAPER[background],
         font_color=foreground,
     )
     fig.update_xaxes(color=foreground, gridcolor=grid)
     fig.update_yaxes(color=foreground, gridcolor=grid)
+    for note in fig.layout.annotations:
+        if str(note.font.color).startswith("#"):
+            note.font.color = readable_colour(note.font.color, dark=dark)
     return fig
 
 
@@ -118,7 +122,7 @@ def standalone_html(fig: Figure, title: str | None = None, caption: str | None =
         default_height=f"{height}px",
         config={"displaylogo": False, "responsive": True},
     )
-    paper, foreground = fig.layout.paper_bgcolor or "#FFFFFF", fig.layout.font.color or "#1F2328"
+    paper, foreground = fig.layout.paper_bgcolor or "#FFFFFF", fig.layout.font.color or INK[0]
     heading = f"<h1>{html.escape(title)}</h1>" if title else ""
     below = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
     style = (

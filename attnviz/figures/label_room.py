@@ -39,7 +39,7 @@ def add_label_room(fig: Any) -> Any:
     for axis in fig.select_yaxes():
         side = "r" if axis.side == "right" else "l"
         if _has_labels(axis) and not axis.constrain and _is_at_edge(fig, axis, side):
-            widest = max((_text_width(text, _font_size(axis)) for text in _y_labels(fig, axis, height)), default=0.0)
+            widest = max((text_width(text, _font_size(axis)) for text in _y_labels(fig, axis, height)), default=0.0)
             need[side].append(min(MOST, widest) + BESIDE + _mark_length(fig, axis) + _title_height(axis, "y"))
             need["t"].append(CAPITAL * _font_size(axis))  # half of the label at the upper end
     for axis in fig.select_xaxes():
@@ -91,7 +91,7 @@ def _title_height(axis: Any, kind: str) -> float:
     return STANDOFF[kind] + size * (CAPITAL + LINE * len(_BREAK.findall(text)))
 
 
-def _text_width(text: str, size: float) -> float:
+def text_width(text: str, size: float) -> float:
     """Width in pixels of the longest line of a text, in a wide font."""
     return max(sum(map(_letter_width, _MARKUP.sub("", line))) for line in _BREAK.split(text)) * size
 
@@ -123,7 +123,7 @@ def _tilted_label_room(axis: Any, height: float) -> tuple[float, float] | None:
     Cells are square, so they are no wider than the height allows.
     """
     texts, size = _tick_texts(axis), _font_size(axis)
-    named = [_text_width(text, size) for text in texts if text]
+    named = [text_width(text, size) for text in texts if text]
     turned = axis.tickangle is not None and abs(axis.tickangle) >= 45
     if axis.side != "top" or not named:
         return None
@@ -136,7 +136,7 @@ def _tilted_label_room(axis: Any, height: float) -> tuple[float, float] | None:
 
 def _last_label_overhang(fig: Any, axis: Any) -> float:
     """Pixels of the last label of an x axis beyond the right edge of the plot."""
-    low, high, labels = _axis_range(fig, axis)
+    low, high, labels = axis_range(fig, axis)
     if labels or high <= low:
         return 0.0
     if (texts := _tick_texts(axis)) and axis.tickvals is not None:
@@ -148,14 +148,14 @@ def _last_label_overhang(fig: Any, axis: Any) -> float:
         step = _tick_step(axis, low, high, ACROSS)
         last = math.floor(high / step + 1e-9) * step
         text = _format_number(axis, last, step)
-    return max(0.0, _text_width(text, _font_size(axis)) / 2 - ACROSS * max(0.0, high - last) / (high - low))
+    return max(0.0, text_width(text, _font_size(axis)) / 2 - ACROSS * max(0.0, high - last) / (high - low))
 
 
 def _y_labels(fig: Any, axis: Any, height: float) -> list[str]:
     """Labels of a y axis, or at least its widest ones."""
     if texts := _tick_texts(axis):
         return texts
-    low, high, labels = _axis_range(fig, axis)
+    low, high, labels = axis_range(fig, axis)
     if labels:
         return labels
     if axis.type == "log":
@@ -164,7 +164,7 @@ def _y_labels(fig: Any, axis: Any, height: float) -> list[str]:
     return [_format_number(axis, end * step, step) for end in (math.floor(low / step), math.ceil(high / step))]
 
 
-def _axis_range(fig: Any, axis: Any) -> tuple[float, float, list[str]]:
+def axis_range(fig: Any, axis: Any) -> tuple[float, float, list[str]]:
     """Lowest and highest number on an axis, and its text labels, if it has any."""
     letter, name = axis.plotly_name[0], axis.plotly_name.replace("axis", "")
     traces = [trace for trace in fig.data if (getattr(trace, f"{letter}axis", None) or letter) == name]

@@ -14,16 +14,29 @@ if TYPE_CHECKING:
 
 from collections.abc import Sequence
 
-# Identity colours: the same on every page, in formulas and in plots. Safe for colour-blind readers.
-Q_BLUE = "#0072B2"
-K_VERMILION = "#D55E00"
-V_GREEN = "#009E73"
+#: What has which colour: one for one thing, on every page, in formulas, charts and canvases (`canvas/shared/roles.js`).
+#: Safe for colour-blind readers. What is changed stands beside what it was before: `reference`.
+ROLES = {
+    "query": "#0072B2",
+    "key": "#D55E00",
+    "value": "#009E73",
+    "score": "#8571CC",
+    "weight": "#BC3A79",
+    "hidden": "#9AA0A6",
+    "reference": "#9AA0A6",
+    "changed": "#B8860B",
+    "MHA": "#3B8EA5",
+    "GQA": "#5B8C3A",
+    "MQA": "#A0522D",
+    "MLA": "#6A5ACD",
+}
+Q_BLUE, K_VERMILION, V_GREEN = ROLES["query"], ROLES["key"], ROLES["value"]
 
 #: The theme's own colour on a light and on a dark page, as `.streamlit/config.toml` has it.
 PRIMARY = ("#7A2382", "#B565C6")
 
 #: A cell that the mask hides: a neutral colour that is on no scale.
-MASKED = "#9AA0A6"
+MASKED = ROLES["hidden"]
 
 #: Attention weights, always 0 to 1 unless a label says otherwise: dark is little, bright is much.
 WEIGHTS: list[tuple[float, str]] = [
@@ -72,6 +85,8 @@ THEORY = "#7F7F7F"
 #: Any other set of lines, in this order.
 SERIES = [SCALED, RAW, ALTERNATIVE, "#6A5ACD", "#5B8C3A", "#A0522D", "#8C8C8C", "#20808D"]
 
+SHARING = ("MHA", "GQA", "MQA", "MLA")  #: schemes of sharing keys and values
+
 #: Heads laid over each other, on a light and on a dark page; told apart by colour-blind readers, and none is the colour
 #: of Q, K or V.
 HEADS = [
@@ -96,9 +111,14 @@ FONT = (
 )
 
 
+def series_colour(name: str, number: int) -> str:
+    """The colour of a line by its name, where that names a scheme of sharing, or else by its place among others."""
+    return next((ROLES[kind] for kind in SHARING if kind in name), SERIES[number % len(SERIES)])
+
+
 #: The most negative and the most positive number of a small tensor, by what the numbers are: below nought the same hue,
 #: greyed.
-ROLES = {
+TENSORS = {
     "q": ("#8295A3", Q_BLUE),
     "k": ("#AD9484", K_VERMILION),
     "v": ("#84A398", V_GREEN),
@@ -189,6 +209,22 @@ def contrast(first: str, second: str) -> float:
 def choose_text_colour(colour: str) -> str:
     """Black or white, whichever has more contrast on a colour; the canvases choose alike."""
     return max(("#FFFFFF", "#000000"), key=lambda ink: contrast(colour, ink))
+
+
+#: Ground, text, and the quieter text of axes, on a light and on a dark page; `.streamlit/config.toml` and canvases have
+#: the same.
+GROUND, INK, QUIET = ("#FFFFFF", "#14161C"), ("#1F2328", "#E8EAED"), ("#5D6066", "#A9ADB4")
+
+
+def text_style() -> str:
+    """A style sheet for the letters of charts: a chart does not know whether its page is light or dark."""
+    colours = {*ROLES.values(), *SERIES, THEORY, PRIMARY[1]}
+    rules = []
+    for colour in sorted(colours):
+        red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+        shades = ",".join(readable_colour(colour, dark=dark) for dark in (False, True))
+        rules.append(f'text[style*="fill: rgb({red}, {green}, {blue})"]{{fill:light-dark({shades})!important}}')
+    return "html:root .js-plotly-plot{" + "".join(rules) + "}"
 
 
 def readable_colour(colour: str, *, dark: bool) -> str:

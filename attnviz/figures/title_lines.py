@@ -110,11 +110,6 @@ def _break_panel_titles(fig: Any, plot: float) -> None:
         note.text = break_title(note.text, room, note.font.size or USUAL["part"])
 
 
-def place_legend_below() -> dict[str, object]:
-    """Legend at the lower edge, under the title of the x axis, for any number of lines."""
-    return {"yref": "container", "y": 0, "yanchor": "bottom", "font": {"size": 11}}
-
-
 @lru_cache(maxsize=256)
 def wrap_text(text: str, columns: float) -> tuple[str, ...]:
     """Lines of at most `columns`; Chinese characters and emoji take two, and a line may end after each."""

@@ -32,6 +32,7 @@ from attnviz.app.workarounds.streamlit_adapter import FRONTEND
 from attnviz.base.message import Problem
 from attnviz.base.words import _, languages, use_language
 from attnviz.canvas.shared.component import SHARED
+from attnviz.figures import theme
 from attnviz.models import settings
 from attnviz.serve.compressed_files import STATIC
 from attnviz.serve.page_table import PAGES
@@ -131,7 +132,7 @@ def _is_page(start: Message) -> bool:
 def style_sheet() -> str:
     """The app's own style, and that of each page."""
     files = [*sorted((Path(share_menu.__file__).parent).glob("*.css")), *sorted(PAGES_DIR.glob("*/*.css"))]
-    return "\n".join(path.read_text("utf-8") for path in files)
+    return "\n".join([*(path.read_text("utf-8") for path in files), theme.text_style()])
 
 
 @cache

@@ -1,8 +1,19 @@
-"""Colours that figures and pictures share: nought is quiet, heads can be told apart."""
+"""Colours and names that figures and pictures share: heads can be told apart, letters are read, names lie apart."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
+import pytest
 
-from attnviz.figures.theme import HEADS
+import attnviz
+from attnviz.figures.chart import bars, chart, line
+from attnviz.figures.end_labels import BELOW, LINE
+from attnviz.figures.export import prepare_figure
+from attnviz.figures.theme import GROUND, HEADS, INK, QUIET, ROLES, SERIES, contrast, text_style
+
+PACKAGE = Path(attnviz.__file__).parent
 
 
 def test_colours_of_heads_can_be_told_apart_with_any_colour_vision():
@@ -40,3 +51,66 @@ def oklab(rgb: np.ndarray) -> np.ndarray:
         ]
     )
     return lab @ np.cbrt(np.maximum(cones @ rgb, 0))
+
+
+def test_a_colour_of_a_role_is_written_in_two_places_which_agree():
+    """Else a query could be blue in a chart and another blue in a canvas. The browser's table is read as it is."""
+    table = (PACKAGE / "canvas/shared/roles.js").read_text("utf-8")
+    assert dict(re.findall(r"(\w+): \"(#\w{6})\"", table)) == ROLES
+    twice = [
+        f"{path.relative_to(PACKAGE)}: {colour}"
+        for path in [*PACKAGE.glob("canvas/*/*.js"), *PACKAGE.glob("pages/**/*.py"), *PACKAGE.glob("**/*.css")]
+        if not {"bundles", "bundle"} & set(path.parts) and path.name != "roles.js"
+        for colour in {ROLES["query"], ROLES["key"], ROLES["value"]}
+        if colour.lower() in path.read_text("utf-8").lower()
+    ]
+    assert not twice
+
+
+def test_letters_of_charts_are_read_on_a_light_and_on_a_dark_page():
+    """Axes, names of lines in their colours, and the colours that files give them: 4.5 to 1, by WCAG."""
+    rules = re.findall(r"fill:light-dark\((#\w{6}),(#\w{6})\)", text_style())
+    assert len(rules) >= len({*ROLES.values(), *SERIES})
+    for page, ground in enumerate(GROUND):
+        assert min(contrast(pair[page], ground) for pair in [*rules, INK, QUIET]) >= 4.5, ground
+        layout = prepare_figure(two_lines(), "dark" if page else "white").layout
+        inks = [layout.xaxis.color, *(note.font.color for note in layout.annotations)]
+        assert len(inks) == 3
+        assert min(contrast(ink, ground) for ink in inks) >= 4.5, ground
+
+
+def test_charts_on_a_page_have_the_quiet_colour_of_the_table():
+    quiet = f"light-dark({', '.join(QUIET)})".lower()
+    assert re.search(r"xtick.*\n\s*fill: " + re.escape(quiet), (PACKAGE / "app/app.css").read_text("utf-8"))
+
+
+def two_lines():
+    return chart([line([0, 1], [0, 1], "raw", SERIES[2]), line([0, 1], [0, 0.99], "scaled", SERIES[0])])
+
+
+@pytest.mark.parametrize("y", [{}, {"type": "log"}, {"range": [0, 2]}])
+@pytest.mark.parametrize("ends", [(3, 3, 3), (1, 9, 1.1, 1.2, 8.9), [5 + n / 100 for n in range(12)]])
+def test_names_at_the_ends_of_lines_do_not_lie_on_each_other_nor_leave_their_chart(y, ends):
+    names = [f"line {n} with a long name" for n in range(len(ends))]
+    fig = chart([line([1, 2], [2, end], name, SERIES[0]) for end, name in zip(ends, names, strict=True)], y=y)
+    layout = fig.layout
+    assert {note.text.replace("<br>", " ") for note in layout.annotations} == set(names)
+    low, high = layout.yaxis.range
+    room = layout.height or 400
+    room -= layout.margin.t + BELOW
+    spans = sorted(
+        (middle - tall / 2, middle + tall / 2)
+        for note in layout.annotations
+        for middle, tall in [((note.y - low) / (high - low) * room + note.yshift, LINE * (1 + note.text.count("<br>")))]
+    )
+    assert all(below[1] <= above[0] + 1e-6 for below, above in pairwise(spans))
+    inside = np.isfinite(spans).all() and spans[0][0] > -1e-6 and spans[-1][1] < room + 1
+    assert inside
+    assert layout.margin.r > 60
+    assert layout.showlegend is False
+
+
+def test_what_has_other_marks_than_lines_keeps_its_legend():
+    fig = chart([line([0, 1], [0, 1], "a line"), bars([0, 1], [1, 2], "bars")])
+    assert not fig.layout.annotations
+    assert fig.layout.showlegend is None

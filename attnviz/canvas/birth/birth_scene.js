@@ -32,7 +32,6 @@ const [LONGEST, LONGEST_BESIDE_SMALL, SMALL] = [76, 47, 10];
 const CHIP = { h: 40, room: 6, gap: 5 };
 /** Where it is narrower, the words begin below what they are called. */
 const NARROW = 400;
-const GOOD = "#009e73";
 
 /** Pixels of a head's weights; nothing where a word may not look. */
 /** @param {Float32Array} weights @param {number} length @param {BirthSizes} sizes @param {Uint32Array} steps of the colours */
@@ -133,7 +132,7 @@ export function drawStory(context, { lines, copies, width }, header, now, theme)
   for (const { name, chips, at } of copies) {
     writeText(context, name, 0, at, theme, "600 14px");
     for (const { text, below, good, x, y, w, h } of chips) {
-      drawWith(context, { strokeStyle: good ? GOOD : theme.border, lineWidth: good ? 2 : 1 });
+      drawWith(context, { strokeStyle: good ? theme.primary : theme.border, lineWidth: good ? 2 : 1 });
       roundedRect(context, { x: x + 0.5, y: y + 0.5, w: w - 1, h: h - 1 }, 6);
       context.stroke();
       writeText(context, text, x + (w - textWidth(text, 14, 600)) / 2, y + 12, theme, "600 14px");

@@ -4,6 +4,7 @@ import { View, viewComponent } from "../shared/component.js";
 import { ARROWS, isPress } from "../shared/controls.js";
 import { addButton, createBox, el, fill, liveRegion } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
+import { ROLES } from "../shared/roles.js";
 import { decodeBase64, packBits, unpackBits } from "../shared/packing.js";
 import { sizeCanvas } from "../shared/surface.js";
 
@@ -14,7 +15,6 @@ import { sizeCanvas } from "../shared/surface.js";
 /** Pixels of a side, as in the data set. */
 const SIDE = 32;
 const INK = 0xff1a1614;
-const [PEN_UP, PEN_DOWN] = ["#0072B2", "#D55E00"];
 /** Pixels from the middle of a stroke to its edge: strokes of the data set are five to seven of its 32 pixels wide. */
 const REACH = 2.8;
 /** Where the keyboard's pen begins. @type {[number, number]} */
@@ -27,7 +27,7 @@ function drawPad(context, { cells, pen, isDown }, size) {
   if (!pen) return;
   const one = size / SIDE;
   const [x, y] = pen.map((at) => Math.floor(at) * one);
-  context.fillStyle = isDown ? PEN_DOWN : PEN_UP;
+  context.fillStyle = isDown ? ROLES.changed : ROLES.reference;
   context.fillRect(x - one, y, 3 * one, one);
   context.fillRect(x, y - one, one, 3 * one);
 }

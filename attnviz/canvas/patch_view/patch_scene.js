@@ -4,6 +4,7 @@
 import { drawWith, fillBox, frameBox, outline, strokeGrid, strokePath, writeText } from "../shared/surface.js";
 import { ARROWS, STEPS } from "../shared/controls.js";
 import { clamp } from "../shared/numbers.js";
+import { ROLES } from "../shared/roles.js";
 import { cellsBetween } from "../shared/zoom.js";
 import { isSilenced } from "./patch_numbers.js";
 import { textWidth } from "../scene/text_width.js";
@@ -57,7 +58,7 @@ export function drawLight(context, { header: { grid }, size, paint, row, top, st
 function crossOut(context, patch, grid, size) {
   const box = patchRectangle(patch, grid, size);
   const { x, y, w, h } = box;
-  fillBox(context, box, "#8a8f98");
+  fillBox(context, box, ROLES.hidden);
   if (w < 6) return;
   drawWith(context, { strokeStyle: "#5d626b", lineWidth: 1 });
   strokePath(context, [x, y + h], [x + w, y]);
@@ -101,7 +102,7 @@ function drawWindows(context, { header: { grid, windows }, state, size: { width,
 
 /** A small corner on patches that all others look at. @param {DrawingContext} context @param {PatchScene} scene */
 function drawSinks(context, { header: { grid, sinks }, size }) {
-  context.fillStyle = "#D55E00";
+  context.fillStyle = ROLES.key;
   for (const patch of sinks) {
     const { x, y, w, h } = patchRectangle(patch, grid, size);
     const side = Math.min(w, h) * 0.34;

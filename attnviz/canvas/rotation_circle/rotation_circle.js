@@ -7,6 +7,7 @@ import { createBox, el, fill, joinTexts } from "../shared/dom.js";
 import { MovedView } from "../shared/film_view.js";
 import { film } from "../shared/motion.js";
 import { formatFixed, formatFourDigits, formatSignificant } from "../shared/numbers.js";
+import { ROLES } from "../shared/roles.js";
 import {
   asDegrees,
   drawCircle,
@@ -128,7 +129,7 @@ class RotationCircle extends MovedView {
     drawCircle(this.circle, circleSide(this.root.clientWidth), arrows, theme);
     const product = (/** @type {number} */ distance) => pairProduct(q[pair], k[pair], speed, 0, distance);
     const wide = this.curve.parentElement?.clientWidth ?? 300;
-    drawCurve(this.curve, wide, 92, product, REACH, k_at - q_at, theme.dark ? "#5bb0c6" : "#3B8EA5", theme);
+    drawCurve(this.curve, wide, 92, product, REACH, k_at - q_at, ROLES.score, theme);
     this.write(speed, pairProduct(q[pair], k[pair], speed, q_at, k_at), rotatedScore(q, k, turns, q_at, k_at), words);
   }
 

@@ -4,6 +4,7 @@
 import { colourAt, css, mixColours, toPixel, readableColour, rgb } from "../shared/colour.js";
 import { visibleToken } from "../shared/dom.js";
 import { formatPercent } from "../shared/numbers.js";
+import { ROLES } from "../shared/roles.js";
 import { drawWith, fillBox, writeText } from "../shared/surface.js";
 import { textWidth } from "../scene/text_width.js";
 import { cutToFit } from "../shared/token_labels.js";
@@ -166,7 +167,7 @@ function drawFrames(context, { layout, theme, header, at }) {
  * @param {[ground: string, colour: string, largest: number]} look
  */
 function drawCells(context, values, n, place, tall, [ground, colour, top]) {
-  const [background, positive, negative] = [ground, colour, "#8a8f98"].map(rgb);
+  const [background, positive, negative] = [ground, colour, ROLES.reference].map(rgb);
   const pixels = Uint32Array.from(values, (value) => {
     const reached = 0.06 + 0.9 * Math.sqrt(Math.min(1, Math.abs(value) / top));
     return toPixel(mixColours(background, value < 0 ? negative : positive, reached));

@@ -12,7 +12,7 @@ from typing import Any
 from attnviz.base.words import _
 from attnviz.canvas.shared.component import count, get_component, last_sent, mount_component
 from attnviz.canvas.shared.packing import fingerprint, pack_blob
-from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, ROLES, V_GREEN, WEIGHTS
+from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, TENSORS, V_GREEN, WEIGHTS
 
 
 @dataclass(frozen=True)
@@ -166,4 +166,4 @@ def board(
 
 
 def _colours() -> dict[str, Any]:
-    return {"roles": ROLES, "weights": WEIGHTS, "masked": MASKED, "q": Q_BLUE, "k": K_VERMILION, "v": V_GREEN}
+    return {"roles": TENSORS, "weights": WEIGHTS, "masked": MASKED, "q": Q_BLUE, "k": K_VERMILION, "v": V_GREEN}

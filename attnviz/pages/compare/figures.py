@@ -10,7 +10,7 @@ import numpy as np
 from attnviz.base.words import _
 from attnviz.figures.chart import Panel, Series, axis, cells, chart, line, mark_y, panels, points
 from attnviz.figures.theme import FONT, SERIES, THEORY, WEIGHTS, Figure
-from attnviz.figures.title_lines import margin_above, place_legend_below
+from attnviz.figures.title_lines import margin_above
 
 #: layers of one family share a colour; `DASHES` tells them apart
 COLOURS = {
@@ -96,9 +96,7 @@ def draw_curves(
         title=title,
         here=here,
     )
-    return fig.update_layout(
-        title_font={"size": 14, "family": FONT}, legend=place_legend_below(), margin_t=margin_above(fig, 34)
-    )
+    return fig.update_layout(title_font={"size": 14, "family": FONT}, margin_t=margin_above(fig, 34))
 
 
 def _traces(curve: KindCurve, unit: str) -> list[Series]:
@@ -112,7 +110,6 @@ def _traces(curve: KindCurve, unit: str) -> list[Series]:
         width=1.4 if curve.measured else 2.2,
         marker={"size": 6, "color": COLOURS[curve.kind]},
         hover=f"%{{x:,}}: %{{y:.3s}}{unit}",
-        showlegend=True,
         legendgroup=curve.kind,
     )
     if curve.fit is None:
@@ -203,7 +200,6 @@ def approximation_error(heads: np.ndarray, lines: Sequence[tuple[str, np.ndarray
         axis(_("heads"), 12, dtick=max(1, len(heads) // 8)),
         axis(_("missed"), 12, tickformat=".0%", range=[0, 1.04]),
         height=300,
-        legend_below=True,
     )
 
 
@@ -244,7 +240,7 @@ def draw_by_step(lines: Sequence[tuple[str, str, np.ndarray]], steps: int, chanc
 
 def _chart_progress(series: list[Series], x: dict[str, Any], y: dict[str, Any], **look: Any) -> Figure:
     small = {"tickfont": SMALL}
-    fig = chart(series, x | small, y | small, showlegend=True, legend_below=True, **look)
+    fig = chart(series, x | small, y | small, **look)
     return fig.update_layout(title_font={"size": 14}, margin_t=margin_above(fig, 34))
 
 

@@ -12,7 +12,7 @@ from attnviz.base.words import _
 from attnviz.figures.chart import BARE, POWERS, axis, bars, cells, chart, line, points
 from attnviz.figures.cost_charts import RoofPoints, draw_roofline
 from attnviz.figures.heatmap import token_axis
-from attnviz.figures.theme import K_VERMILION, MASKED, RAW, SCALED, SERIES, V_GREEN, Figure
+from attnviz.figures.theme import K_VERMILION, MASKED, RAW, SCALED, SERIES, V_GREEN, Figure, series_colour
 from attnviz.figures.title_lines import break_title
 
 FLOOR, KL_FLOOR = 1e-8, 1e-6  #: drawn in place of 0 on a log axis: for a rounded cache, for a policy
@@ -25,14 +25,13 @@ def growth(tokens: Sequence[int], lines: Mapping[str, Sequence[int]], at: int) -
     hover = "%{x:,}: %{y:,.4g} " + unit
     return chart(
         [
-            line(list(tokens), [value / size for value in values], name, SERIES[number], hover=hover)
+            line(list(tokens), [value / size for value in values], name, series_colour(name, number), hover=hover)
             for number, (name, values) in enumerate(lines.items())
         ],
         axis(_("tokens in the cache"), 12, tickformat=","),
         axis(unit, 12, rangemode="tozero"),
         height=260,
         here=tokens[at],
-        showlegend=True,
     )
 
 
@@ -90,7 +89,7 @@ def errors_by_layer(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]
         for which, errors, colour in zip((_("K"), _("V")), of_both, (K_VERMILION, V_GREEN), strict=True)
     ]
     y = axis(_("error, % of the numbers’ size"), 12, type="log", exponentformat="none")
-    return chart(curves, axis(_("layer"), 12), y, height=320, showlegend=True)
+    return chart(curves, axis(_("layer"), 12), y, height=320)
 
 
 def running_totals(cached: Sequence[float], uncached: Sequence[float], unit: str, here: int) -> Figure:
@@ -105,7 +104,6 @@ def running_totals(cached: Sequence[float], uncached: Sequence[float], unit: str
         axis(unit, 12, rangemode="tozero"),
         height=240,
         here=here + 1,
-        showlegend=True,
     )
 
 
@@ -156,7 +154,6 @@ def divergence_over_budget(lines: Mapping[str, tuple[Sequence[int], Sequence[flo
         axis(_("KL, nats"), 12, **POWERS),
         height=330,
         here=here,
-        showlegend=True,
     )
 
 

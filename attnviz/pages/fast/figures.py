@@ -16,6 +16,7 @@ from attnviz.figures.theme import (
     PRIMARY,
     Q_BLUE,
     RAW,
+    ROLES,
     SCALED,
     SERIES,
     THEORY,
@@ -28,9 +29,9 @@ COLOURS = {
     "q": Q_BLUE,
     "k": K_VERMILION,
     "v": V_GREEN,
-    "scores": RAW,
-    "weights": ALTERNATIVE,
-    "output": SERIES[3],
+    "scores": ROLES["score"],
+    "weights": ROLES["weight"],
+    "output": ALTERNATIVE,
     "log_sum": MASKED,
 }
 SHARED_COLOUR = THEORY  #: a block that several hold

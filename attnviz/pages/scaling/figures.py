@@ -28,8 +28,9 @@ from attnviz.figures.chart import (
     panels,
     points,
 )
+from attnviz.figures.end_labels import label_ends
 from attnviz.figures.theme import RAW, SCALED, SERIES, SIGNED, THEORY, V_GREEN, Figure, add_alpha
-from attnviz.figures.title_lines import axis_title, place_legend_below
+from attnviz.figures.title_lines import axis_title
 
 FLOOR = 1e-9  #: drawn in place of 0 on a log axis
 D_K = (1, 4, 16, 64, 256, 1024, 4096)  #: places that an axis of d_k names
@@ -67,18 +68,16 @@ def draw_over_d_k(
     here: float | None = None,
     bounds: tuple[float, float] | None = None,
     log_y: bool = False,
-    share_of: float | None = None,
     x_title: str = "d_k",
     height: int = 290,
 ) -> Figure:
-    """Lines with bands over a log axis. `here` marks the chosen x; `share_of`: the 100% of a second axis.
+    """Lines with bands over a log axis. `here` marks the chosen x.
 
     Made as plain data and checked by Plotly once: one move of a slider redraws eight of these.
     """
     traces = [trace for line in lines for trace in _traces(x, line, log_y)]
     traces += [_limit_trace(x, limit) for limit in limits]
     look = copy.deepcopy(_plain_layout(title, height))
-    look["legend"] |= place_legend_below()
     look["title"]["font"]["size"] = 14
     look["xaxis"] |= _log_axis(x, x_title)
     look["yaxis"] |= {"type": "log", "dtick": 1} if log_y else {"type": "linear"}
@@ -88,15 +87,11 @@ def draw_over_d_k(
     elif log_y:  # a band that reaches 0 must not stretch the axis without end
         seen = np.concatenate([line.middle for line in lines]).clip(FLOOR)
         look["yaxis"]["range"] = list(np.log10([max(FLOOR, seen.min() / 3), seen.max() * 2]))
-    if share_of and bounds:  # a second axis, with a trace that nobody sees to hold it
-        traces.append(points(x[:1], [0.0], yaxis="y2", opacity=0, hover="", showlegend=False, mode=None))
-        right = {"overlaying": "y", "side": "right", "tickformat": ".0%", "showgrid": False, "dtick": 0.25}
-        look["yaxis2"] = right | {"range": [bounds[0] / share_of, bounds[1] / share_of]}
     look["annotations"] = [_limit_name(x, limit) for limit in limits if np.ndim(limit.value) == 0]
     look["yaxis"]["showgrid"] = not look["annotations"]  # a line of the grid would strike their names through
     if here is not None:
         look["shapes"] = [mark_x(here)]
-    return go.Figure(traces, look)
+    return label_ends(go.Figure(traces, look))
 
 
 @cache
@@ -183,19 +178,20 @@ def _learning_curves(runs: Sequence[tuple[str, str, Mapping[str, np.ndarray]]], 
 
 
 # How far q·k scatters: of random vectors over d_k, beside theory, and in a trained head, with what scaling does.
-NARROWEST = 20.0  #: either side of 0: from d_k = 1 to 16 this axis stays, and the raw products are seen to grow
+#: Both axes stay as d_k moves, and the raw products are seen to spread: at 4,096 most of them are beside the picture.
+REACH, DENSEST = 40.0, 0.44
 
 
 def histograms(
     raw: tuple[np.ndarray, np.ndarray], scaled: tuple[np.ndarray, np.ndarray], d_k: int, marked: bool = False
 ) -> Figure:
-    """Raw q.k above scaled q.k, each (density per bin, edges), over N(0, d_k) and N(0, 1), on one axis of values.
+    """Raw q.k above scaled q.k, each (density per bin, edges), over N(0, d_k) and N(0, 1), on the same fixed axes.
 
     `marked`: lines where a product has its typical size, one standard deviation.
     """
-    x = {"range": (min(-NARROWEST, raw[1][0], scaled[1][0]), max(NARROWEST, raw[1][-1], scaled[1][-1]))}
+    x = {"range": (-REACH, REACH)}
     title = _("value of the product; heights are densities")
-    y: dict[str, Any] = {"rangemode": "tozero", "nticks": 4}
+    y: dict[str, Any] = {"range": (0, DENSEST), "nticks": 3}
     normal = _normal(raw[1], d_k, _("normal, variance {variance}").format(variance=d_k), dash="solid", showlegend=True)
     # with one number in a vector both predictions are the same curve
     of_one = _normal(scaled[1], 1, _("normal, variance 1"), dash="dash", showlegend=d_k > 1)
@@ -258,12 +254,13 @@ def growth(
     chosen = points(
         [here[0], here[0]],
         [here[1], here[2]],
-        _("your d_k"),
+        None,
         [RAW, SCALED],
         size=15,
         symbol="circle-open",
         marker={"line": {"width": 2.5}},
         hover="d_k %{x}: %{y:.5g}<extra></extra>",
+        showlegend=False,
     )
     return chart(
         [*lines, *measured, chosen],

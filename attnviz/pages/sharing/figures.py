@@ -20,25 +20,25 @@ from attnviz.figures.theme import (
     K_VERMILION,
     MASKED,
     Q_BLUE,
-    RAW,
-    SCALED,
+    ROLES,
     SERIES,
+    SHARING,
     V_GREEN,
     WEIGHTS,
     Figure,
     add_alpha,
+    series_colour,
 )
 
 #: W_Q, W_K and W_V have the colours of Q, K and V.
 PARTS = {"w_q": Q_BLUE, "w_k": K_VERMILION, "w_v": V_GREEN, "w_o": ALTERNATIVE, "w_down": SERIES[3], "rest": MASKED}
-SHARING = ("MHA", "GQA", "MQA", "MLA")  #: how models share keys and values, as the proof colours them
 LANDMARKS = ("gpt2", "llama-1-7b", "falcon-7b", "gpt-neox-20b", "deepseek-v3")  #: named in it
 CACHES = {n << 20: f"{n} MiB" for n in (4, 16, 64, 256)}
 KINDS = {
     "full": K_VERMILION,
     "window": SERIES[0],
     "chunk": SERIES[7],
-    "latent": SERIES[3],
+    "latent": ROLES["MLA"],
     "hybrid": SERIES[4],
     "linear": SERIES[2],
     "shared": MASKED,
@@ -66,7 +66,7 @@ def byte_bars(
     names: Sequence[str], values: Sequence[float], unit: str, chosen: int | None, texts: Sequence[str]
 ) -> Figure:
     """Bytes for each way of sharing; `texts` are the bytes as people read them, and the axis is in KiB to TiB."""
-    colours = [SERIES[0] if i == chosen else MASKED for i in range(len(names))]
+    colours = [add_alpha(series_colour(name, 0), 1.0 if i == chosen else 0.5) for i, name in enumerate(names)]
     hover = "%{y}: %{text}<extra></extra>"
     return chart(
         [charts.bars(list(values), list(names), None, colours, across=True, text=list(texts), hover=hover)],
@@ -128,7 +128,7 @@ def proof_bars(models: Sequence[tuple[str, str, int, int, int]], chosen: str) ->
     """
     thousands = {10.0**power: name for power, name in ((8, "100M"), (9, "1B"), (10, "10B"), (11, "100B"), (12, "1T"))}
     series: list[Series] = []
-    for number, kind in enumerate(SHARING):
+    for kind in SHARING:
         names, parameters, formula, measured = zip(
             *((n, p, f, m) for n, k, p, f, m in models if k == kind), strict=True
         )
@@ -137,7 +137,7 @@ def proof_bars(models: Sequence[tuple[str, str, int, int, int]], chosen: str) ->
             parameters,
             measured,
             kind,
-            SERIES[number],
+            ROLES[kind],
             size=[26 if is_chosen else 15 for is_chosen in big],
             symbol="circle-open",
             marker={"line": {"width": [4 if is_chosen else 2 for is_chosen in big]}},
@@ -146,7 +146,7 @@ def proof_bars(models: Sequence[tuple[str, str, int, int, int]], chosen: str) ->
             customdata=[(name, units.binary(value)) for name, value in zip(names, measured, strict=True)],
             hover="%{customdata[0]}: %{customdata[1]}",
         )
-        series += [rings, points(parameters, formula, None, SERIES[number], size=6, hover="", showlegend=False)]
+        series += [rings, points(parameters, formula, None, ROLES[kind], size=6, hover="", showlegend=False)]
     return chart(
         series,
         axis(_("parameters of the model"), 12, thousands, type="log", range=[7.4, 12.1]),
@@ -161,7 +161,7 @@ def quality_over_speed(models: Sequence[str], seconds: Sequence[float], scores: 
         list(seconds),
         list(scores),
         None,
-        [SERIES[i % len(SERIES)] for i in range(len(models))],
+        [series_colour(model, i) for i, model in enumerate(models)],
         size=18,
         text=list(models),
         at=["middle right" if s < 1 else "middle left" for s in seconds],
@@ -274,8 +274,8 @@ def weight_moved_bars(weights: np.ndarray, outputs: np.ndarray, kv_of: Sequence[
     edges = [h - 0.5 for h in range(1, len(kv_of)) if kv_of[h] != kv_of[h - 1]]
     return chart(
         [
-            charts.bars(x, weights, _("attention that moved"), Q_BLUE, hover=hover),
-            charts.bars(x, outputs, _("change of output"), V_GREEN, hover=hover),
+            charts.bars(x, weights, _("attention that moved"), ROLES["weight"], hover=hover),
+            charts.bars(x, outputs, _("change of output"), ROLES["changed"], hover=hover),
         ],
         y={"tickformat": ".0%", "rangemode": "tozero"},
         height=250,
@@ -323,7 +323,10 @@ def token_bars(tokens: Sequence[str], before: Sequence[float], after: Sequence[f
                 customdata=[label(t, 30) for t in tokens],
                 hover="%{customdata}: %{x:.2%}",
             )
-            for values, name, colour in ((before, _("as trained"), SCALED), (after, _("shared"), RAW))
+            for values, name, colour in (
+                (before, _("as trained"), ROLES["reference"]),
+                (after, _("shared"), ROLES["changed"]),
+            )
         ],
         axis(_("probability"), tickformat=".0%", range=[0, 1.15 * most]),  # with room for the numbers beside the bars
         token_axis(tokens, autorange="reversed", zeroline=False),

@@ -15,6 +15,7 @@ from attnviz.figures.theme import ALTERNATIVE, FONT, MASKED, PRIMARY, SCALED, SI
 
 HEADS, MLPS, BELOW = SCALED, ALTERNATIVE, THEORY
 N_NAMED = 10
+BELOW_ALL = {"yref": "container", "y": 0, "yanchor": "bottom"}  #: a legend under the title of the x axis
 ROW = 16  #: pixels of a layer: on a phone names of two layers do not touch
 
 
@@ -27,7 +28,13 @@ def layer_ticks(layers: int) -> list[int]:
 def _draw_with_legend(series: list[Series], title: str, layers: int, below: int, **look: Any) -> Figure:
     height = int(np.clip(110 + ROW * (layers + below), 360, 620))
     fig = chart(
-        series, height=height, title=escape_markup(title), legend_below=True, dragmode=False, showlegend=True, **look
+        series,
+        height=height,
+        title=escape_markup(title),
+        legend=dict(BELOW_ALL),
+        dragmode=False,
+        showlegend=True,
+        **look,
     )
     return fig.update_layout(margin_t=title_lines.margin_above(fig, 34))
 

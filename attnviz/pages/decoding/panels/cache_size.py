@@ -11,7 +11,7 @@ from attnviz.base import units
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_list, join_sentences, ngettext
 from attnviz.canvas import cache_growth
-from attnviz.figures.theme import SERIES
+from attnviz.figures.theme import ROLES
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.decoding import choices, figures
 from attnviz.pages.decoding.maths import decoding_snippets, growing_bytes, quantised_cache
@@ -43,8 +43,8 @@ def draw_growth() -> None:
             cache_growth.GrowingGroup(
                 model.name,
                 [
-                    cache_growth.GrowingBar(scheme.name, _format_heads(scheme), SERIES[n], scheme.bytes)
-                    for n, scheme in enumerate(model.schemes)
+                    cache_growth.GrowingBar(scheme.name, _format_heads(scheme), ROLES[scheme.name], scheme.bytes)
+                    for scheme in model.schemes
                 ],
             )
             for model in result.models

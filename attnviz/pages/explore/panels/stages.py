@@ -11,6 +11,7 @@ from attnviz.base.largest import find_largest
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_clauses, join_sentences, ngettext
 from attnviz.canvas.model_strip import StripBlock, StripPart, StripWay, model_strip, strip_figure
+from attnviz.figures.theme import K_VERMILION, Q_BLUE
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.explore import choices, figures
 from attnviz.pages.explore.maths import whole_model
@@ -166,7 +167,7 @@ def _draw_arithmetic(result: StagesResult, key: int, query_token: str, key_token
     score, scaled, weight = (float(values[key]) for values in (result.scores, result.scaled, result.weights))
     # a trained model's numbers differ between processors in their fifth digit: scores have two decimals, weights three
     first = " ".join(f"{Rounded(value):+.2f}" for value in products[:4]) + (r" \ldots" if len(products) > 4 else "")
-    blue, red = r"\color{#0072B2}", r"\color{#D55E00}"
+    blue, red = rf"\color{{{Q_BLUE}}}", rf"\color{{{K_VERMILION}}}"
     st.markdown(_("**The arithmetic of one cell:** how “{query}” comes to give {weight:.3f} to “{key}”.").format(
         query=escape_markdown(query_token), key=escape_markdown(key_token), weight=weight
     ))  # fmt: skip

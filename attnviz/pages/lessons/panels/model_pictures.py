@@ -23,7 +23,7 @@ from attnviz.canvas import cache_growth, softmax_slider, step_player
 from attnviz.canvas.head.attention_view import head_view, overview_grid
 from attnviz.canvas.shared.blobs import Overview
 from attnviz.figures import attention_figures as figures
-from attnviz.figures.theme import SERIES, Figure
+from attnviz.figures.theme import ROLES, Figure
 from attnviz.models.architecture import Architecture, gpus
 from attnviz.pages.born import figures as born_figures
 from attnviz.pages.born.maths import life
@@ -242,10 +242,10 @@ def draw_growth(_subject: Subject, _settings: PictureSettings, key: str) -> None
         cache_growth.GrowingBar(
             scheme.name,
             ngettext("{n} K/V head", "{n} K/V heads", scheme.kv_heads).format(n=scheme.kv_heads),
-            SERIES[n],
+            ROLES[scheme.name],
             scheme.bytes,
         )
-        for n, scheme in enumerate(model.schemes)
+        for scheme in model.schemes
         if scheme.kv_heads
     ]
     cache_growth.cache_growth(

@@ -7,7 +7,7 @@ import numpy as np
 
 from attnviz.base.words import _
 from attnviz.figures.chart import POWERS, axis, bars, chart, line, mark_x, mark_y, note
-from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, RAW, SCALED, SERIES, THEORY, Figure, add_alpha
+from attnviz.figures.theme import K_VERMILION, Q_BLUE, RAW, ROLES, SCALED, SERIES, THEORY, Figure, add_alpha
 from attnviz.pages.positions.figures.scores import draw_named_level
 
 
@@ -47,7 +47,6 @@ def wavelengths(lines: Mapping[str, np.ndarray], chosen: str, trained: int, targ
         height=400,
         marks=before["marks"] + after["marks"],
         notes=before["notes"] + after["notes"],
-        legend_below=True,
     )
 
 
@@ -58,8 +57,8 @@ def over_distance(distance: np.ndarray, plain: np.ndarray, chosen: np.ndarray, n
     shade = {"type": "rect", "x0": trained, "x1": last, "y0": 0, "y1": 1, "yref": "y domain", "line": {"width": 0}}
     return chart(
         [
-            line(distance, plain, _("as trained"), RAW, width=1.6, hover=hover),
-            line(distance, chosen, name, SCALED, width=2.2, hover=hover),
+            line(distance, plain, _("as trained"), ROLES["reference"], width=1.6, hover=hover),
+            line(distance, chosen, name, ROLES["changed"], width=2.2, hover=hover),
         ],
         axis(_("distance"), zeroline=False, range=[0, last]),
         axis(_("score")),
@@ -98,7 +97,6 @@ def growth(
         title=title,
         marks=[*marks, mark_x(here)],
         notes=notes,
-        legend_below=True,
     )
 
 
@@ -107,11 +105,11 @@ def tokens_back(before: np.ndarray, after: np.ndarray) -> Figure:
     flat, hover = {"line": {"width": 0}}, _("%{x} tokens back: %{y:.1%}")
     return chart(
         [
-            bars(np.arange(len(before)), before, _("as trained"), MASKED, marker=flat, hover=hover),
-            bars(np.arange(len(after)), after, _("changed"), SCALED, marker=flat, hover=hover),
+            bars(np.arange(len(before)), before, _("as trained"), ROLES["reference"], marker=flat, hover=hover),
+            bars(np.arange(len(after)), after, _("changed"), ROLES["changed"], marker=flat, hover=hover),
         ],
         axis(_("tokens back"), zeroline=False),
-        axis(_("mean weight"), tickformat=".0%", rangemode="tozero"),
+        axis(_("mean weight"), tickformat=".0%", range=[0, 1]),
         height=330,
         barmode="group",
     )

@@ -51,7 +51,6 @@ def wavelengths(lines: Sequence[tuple[str, np.ndarray, int]]) -> Figure:
         axis(_("patches for one turn"), **POWERS),
         height=330,
         marks=[mark_y(size, SERIES[i]) for i, (_name, _values, size) in enumerate(lines)],
-        legend_below=True,
     )
 
 

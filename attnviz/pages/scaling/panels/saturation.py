@@ -109,7 +109,6 @@ class CurvePicture:
     limits: Sequence[Limit] = ()
     bounds: tuple[float, float] | None = None
     mean: bool = False  #: whether to draw the means of raw and scaled too
-    share_of: float | None = None
     log_y: bool = False
 
 
@@ -144,7 +143,6 @@ def _draw_curve(config: growing_width.Config, results: dict[str, saturation.Resu
             limits=picture.limits,
             here=config.d_k,
             bounds=picture.bounds,
-            share_of=picture.share_of,
             log_y=picture.log_y,
         ),
         name=f"saturation-{picture.measure}",
@@ -193,7 +191,7 @@ def curve_pictures(n: int, results: dict[str, saturation.Result]) -> dict[str, C
         ),
         CurvePicture(
             "entropy",
-            _("Entropy: nats, and share of ln n"),
+            _("Entropy, nats"),
             _(
                 "At d_k = {d_k} the median entropy is {raw:.2f} nats raw and {scaled:.2f} scaled. For large n "
                 "theory predicts ln n − d_k/2 for raw scores up to d_k = 2 ln n, and 0 beyond."
@@ -203,7 +201,6 @@ def curve_pictures(n: int, results: dict[str, saturation.Result]) -> dict[str, C
                 Limit(_("raw, predicted for large n"), saturation.predicted_entropy(n, d_k)),
             ],
             (0, log_n * 1.12),
-            share_of=log_n,
         ),
         CurvePicture(
             "effective",
