@@ -57,6 +57,8 @@ test("of many changes of a long sentence the last is drawn, one drawing at a tim
       },
     );
     follow(200);
+    void follow.ready().then(() => drawn.push("ready"));
   });
-  assert.deepEqual([drawn, most], [[1, 3], 1]);
+  await pause(0);
+  assert.deepEqual([drawn, most], [[1, 3, "ready"], 1], "whoever saves waits for the last drawing");
 });

@@ -391,7 +391,13 @@ class SavedOverview extends Overview {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    offerPicture(root, () => [this.part()], mosaicFigure);
+    offerPicture(
+      root,
+      () => [this.part()],
+      mosaicFigure,
+      () => null,
+      this.follow.ready,
+    );
   }
 
   /** The tiles on show, as a part of a figure. @returns {FigurePart} */

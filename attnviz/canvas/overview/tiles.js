@@ -135,8 +135,11 @@ export async function bringEditedTiles(group, address, at, get = (from) => fetch
   tell(group, "all");
 }
 
-/** A function that has the tiles drawn: in each frame for short sentences, else after a pause, one time after the other. */
-/** @param {() => void} draw @param {() => Promise<void>} drawInTasks */
+/**
+ * A function that has the tiles drawn: in each frame for short sentences, else after a pause, one time after the other.
+ * Its `ready` waits until no drawing is due.
+ * @param {() => void} draw @param {() => Promise<void>} drawInTasks
+ */
 export function drawAtPace(draw, drawInTasks) {
   const soonest = oncePerFrame(draw);
   let waiting = false;
@@ -146,11 +149,18 @@ export function drawAtPace(draw, drawInTasks) {
     waiting = false;
     await drawInTasks();
   };
-  return (/** @type {number} */ tokens) => {
+  const follow = (/** @type {number} */ tokens) => {
     if (tokens <= EVERY_FRAME) soonest();
     else if (!waiting) {
       waiting = true;
       last = last.then(later, later);
     }
   };
+  follow.ready = async () => {
+    for (let seen = null; seen !== last;) {
+      seen = last;
+      await seen.catch(() => {});
+    }
+  };
+  return follow;
 }

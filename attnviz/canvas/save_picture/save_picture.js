@@ -24,6 +24,7 @@ export async function renderSvg(header, payload, chosen) {
     return figureDocument(figures, theme, look);
   }
   const pictures = canvases.map((canvas) => findPicture(canvas, words.gone));
+  await Promise.all(pictures.map((picture) => picture.ready?.()));
   return pictureDocument(pictures, look);
 }
 

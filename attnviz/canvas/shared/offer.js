@@ -9,10 +9,12 @@ import { joinFigures } from "../scene/side_by_side.js";
  * Offers what is on show in an element, for the menu below it.
  * @param {Element} root @param {() => FigurePart[]} parts what Python's FigureParts tell of the same view
  * @param {MakeFigure} make the picture of one part @param {() => Film | null} [film] where it moves
+ * @param {Picture["ready"]} [ready] where a change is drawn later than at once
  */
-export function offerPicture(root, parts, make, film) {
+export function offerPicture(root, parts, make, film, ready) {
   /** @type {Picture} */
   const picture = {
+    ready,
     parts,
     figure(/** @type {Theme} */ theme, /** @type {boolean} */ bar) {
       const figures = parts().map(([, header, payload]) => make(header, payload, theme, bar));

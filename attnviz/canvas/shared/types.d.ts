@@ -84,6 +84,8 @@ export type Film = {
 
 /** What the root of a picture offers to whoever saves it (`shared/offer.js`): what is on show when it is asked. */
 export type Picture = {
+  /** fulfilled once the picture shows what was last changed; without it, it always does */
+  ready?: () => Promise<void>;
   parts: () => FigurePart[];
   figure: (theme: Theme, bar: boolean) => Figure;
   readonly film?: Film;
