@@ -183,7 +183,11 @@ export class FilmView extends MovedView {
     for (const { button, word } of this.movers) setName(button, words[word]);
     this.take(other);
     this.stand(this.at);
+    if (other) this.picture();
   }
+
+  /** Draws now, where `draw` waits for a frame: until then a first picture would have a canvas's usual size. */
+  picture() {}
 
   /** @param {HTMLElement} button @param {number} towards */
   play(button, towards) {
