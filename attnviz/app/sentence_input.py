@@ -5,7 +5,7 @@ model, and anyone may have written the link. The yes is kept in the session and 
 """
 
 from collections.abc import Collection, Iterable
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import streamlit as st
 
@@ -65,7 +65,7 @@ def ask_model(
     custom_id: str,
     *,
     usual: str | None = None,
-    help: str | None = None,
+    **looks: Any,
 ) -> str:
     """Draw the choice among these models; the chosen one's id, or what is typed for another one, which may be nothing.
 
@@ -80,7 +80,7 @@ def ask_model(
     }
     if not current_settings().hosted:
         options[custom_id] = _("another model…")
-    name = widgets.select_one(model, _("Model"), options, usual=usual, style="select", help=help)
+    name = widgets.select_one(model, _("Model"), options, usual=usual, style="select", **looks)
     if name != custom_id:
         return name
     # the placeholder is an id and not translated

@@ -172,7 +172,7 @@ def text_box(
     label: str,
     *,
     usual: str | None = None,
-    height: int | None = None,
+    height: int | Literal["content"] | None = None,
     live: bool = False,
     help: str | None = None,
     placeholder: str | None = None,

@@ -5,10 +5,10 @@ Links, controls, captions and messages to and from the browser are derived from 
 function in PATTERNS of `analysis/what_if.py`, and its function in MASKS of `canvas/shared/edit.js`.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from attnviz.base.record_json import UNSENT, from_json
+from attnviz.base.record_json import from_json
 from attnviz.base.words import N_
 
 #: how a mask is called: on the control, and in a caption, where {tokens} is the width of the window; the model's own
@@ -49,8 +49,7 @@ class HeadEdit:
     factor: float = 1.0  #: the model's own scale times this, for the scale "factor"
     where: str = "head"  #: one of SCOPES
     seen: str = "after"  #: one of VIEWS
-    #: (layer, head) in the stack; no canvas shows this
-    silenced: tuple[tuple[int, int], ...] = field(default=(), metadata=UNSENT)
+    silenced: tuple[tuple[int, int], ...] = ()  #: (layer, head) in the stack, whose output is replaced by zeros
 
     @property
     def changes_attention(self) -> bool:

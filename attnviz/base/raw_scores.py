@@ -3,13 +3,13 @@
 A score is a whole number of steps above the lowest of its row. 16 bits make 65,535 steps of it, which is enough for a
 row that is `WIDEST` wide after the model's scale: no weight is then off by more than 2e-4 at the model's scale, nor by
 more than 2e-3 at ten times that. A row that is wider has 24 bits, which only its own cells pay for. The exact form is
-float32; a head that is on show alone comes in it, as scores or, where they are smaller, as its q and k.
+float32; a head that is on show alone comes in it, as its q and k where it has them, else as scores.
 
 Sections of the payload, one after the other, N heads of Q rows of K cells:
 
     16 bits   low (N Q) · step (N Q), of each the first half of a float32 · which rows are wide, as bits (N Q) ·
               high bytes · middle bytes · low bytes of wide rows only
-    32 bits   float32 (N Q K); of one head that is longer than its q and k, q float32 (Q D) · k float32 (K D)
+    32 bits   float32 (N Q K); of one head that has them, q float32 (Q D) · k float32 (K D)
     both      masks as bits, each from a byte of its own · padding as bits · biases as float32 · sinks as float32
 
 The lowest of a row is rounded down and its step up. A mask or bias that several heads share is sent once.
@@ -62,9 +62,9 @@ def pack(heads: Sequence[HeadData], bits: Literal[16, 32] = 16) -> tuple[PackedH
 
 
 def _encode_vectors(heads: Sequence[HeadData]) -> list[bytes] | None:
-    """q and k of the one head there is, if it has them and they are smaller than its scores."""
+    """q and k of the one head there is, if it has them: how a score came about is told of them."""
     q, k = heads[0].q, heads[0].k
-    if len(heads) > 1 or q is None or k is None or q.size + k.size >= heads[0].scores.size:
+    if len(heads) > 1 or q is None or k is None:
         return None
     return [q.astype("<f4").tobytes(), k.astype("<f4").tobytes()]
 

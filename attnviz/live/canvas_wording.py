@@ -41,7 +41,7 @@ def overview_text() -> dict[str, str]:
         "tile": _("Layer {layer}, head {head}"),
         "shared": _("Heads {heads} share one key/value head"),
         "chosen": _("on show"),
-        "silenced": _("silenced"),
+        "silenced": _("switched off"),
         "layer": _("layer"),
         "head": _("head"),
         "measured": _("{measure} {value}"),
@@ -84,8 +84,8 @@ def head_text() -> dict[str, str]:
     return {
         "label": _("Attention of one head: queries in rows, keys in columns"),
         "help": _(
-            "Move from cell to cell with the arrow keys. Enter pins a token, Escape removes all pins, "
-            "plus and minus zoom, 0 shows the whole picture."
+            "Move from cell to cell with the arrow keys, and beyond the first ones to the names of rows and columns. "
+            "Enter pins a token, Escape removes all pins, plus and minus zoom, 0 shows the whole picture."
         ),
         "gives": _("{query} → {key}: {value}"),
         "summary": _("Strongest pairs: {pairs}."),
@@ -151,8 +151,11 @@ def edit_text() -> dict[str, str]:
     return {
         "most_changed": _("Largest changes in what {token} looks at: {keys}"),
         "mostby_changed": _("Largest changes in what looks at {token}: {queries}"),
+        "idle": _("Point at a token or a cell. A click on a cell unfolds how it came about."),
         "change_it": _("Change it: mask, scale, zoom"),
         "mask": _("Mask"),
+        "later": _("Hide what comes later: drag, or press, to lift the mask"),
+        "earlier": _("How far back a token may look: drag"),
         "window": _("Width of the window"),
         "hide": _("Hide a token"),
         "hidden_tokens": _("Hidden: {tokens}"),
@@ -173,10 +176,33 @@ def edit_text() -> dict[str, str]:
         "hold": _("Hold down to compare with the model's own mask and scale"),
         "reset": _("Back to the model's own mask and scale"),
         "where": _("Change it in"),
+        "silence": _("Switch off"),
+        "silence_on": _("Switched off"),
+        "silence_help": _("Replace the output of this head by zeros (ablate it); its weights stay as they are"),
         "weights_only": _("This layer gives only its weights: its mask and scale cannot be changed."),
         "sums": _("Sum"),
         "column_sum": _("{key} gets {value} from all rows together"),
-    } | (masks | places)
+    } | (masks | places | cell_text())
+
+
+def cell_text() -> dict[str, str]:
+    """Sentences on how the chosen cell came about."""
+    return {
+        "cell_title": _("How this weight came about"),
+        "cell_close": _("Fold up"),
+        "cell_query": _("query of “{query}”"),
+        "cell_key": _("key of “{key}”"),
+        "cell_product": _("multiplied, number by number"),
+        "cell_added": _("added up, then scaled"),
+        "cell_bias": _("+ position bias"),
+        "cell_softcap": _("soft-capped"),
+        "cell_softmax": _("softmax shares 100% among {count} {count:key|keys}"),
+        "cell_first": _("Of a word of several tokens its first is told of."),
+        "cell_sum": _(
+            "q·k of “{query}” and “{key}” is {score}; times {factor} it is {scaled}; softmax makes {weight} of it."
+        ),
+        "cell_masked": _("q·k of “{query}” and “{key}” is {score}, but the mask hides it: its weight is 0."),
+    }
 
 
 def mask_text() -> dict[str, str]:

@@ -10,6 +10,7 @@ from attnviz.base import raw_scores
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins
 from attnviz.base.record_json import to_json
+from attnviz.base.rounding import Rounded
 from attnviz.live import canvas_wording
 from attnviz.live.head_header import grid_header, head_header
 
@@ -85,6 +86,62 @@ class HeadFilm:
     @property
     def payload(self) -> bytes:
         return raw_scores.pack([self.data], 32)[1]
+
+
+@dataclass(frozen=True, eq=False)
+class CellFigure:
+    """How the weight of one query and one key came about. D: width of q and k; K: number of keys."""
+
+    query: str  #: the token that looks
+    names: Sequence[str]  #: of all keys
+    key: int  #: which of these is looked at
+    q: np.ndarray  #: (D,)
+    k: np.ndarray  #: (D,)
+    score: float
+    factor: float  #: the score is multiplied by this
+    scaled: np.ndarray  #: (K,) -inf where masked
+    weights: np.ndarray  #: (K,)
+    extras: Sequence[str] = ()  #: which of "bias", "softcap" and "sinks" there are
+
+    @property
+    def scene(self) -> str:
+        return "cell"
+
+    @property
+    def title(self) -> str:
+        """The whole way in a sentence."""
+        scaled, weight = float(self.scaled[self.key]), float(self.weights[self.key])
+        template = canvas_wording.cell_text()["cell_sum" if np.isfinite(scaled) else "cell_masked"]
+        numbers = {"score": f"{Rounded(self.score):.2f}", "scaled": f"{Rounded(scaled):.2f}"}
+        return template.format(
+            query=self.query,
+            key=self.names[self.key],
+            factor=f"{Rounded(self.factor):.4g}",
+            weight=f"{Rounded(weight):.1%}",
+            **{name: number.replace("-", "−") for name, number in numbers.items()},
+        )
+
+    @property
+    def header(self) -> dict[str, Any]:
+        return {
+            "token": self.query,
+            "names": list(self.names),
+            "col": self.key,
+            "q": self.q.tolist(),
+            "k": self.k.tolist(),
+            "score": self.score,
+            "factor": self.factor,
+            "scaled": [value if np.isfinite(value) else None for value in self.scaled.tolist()],
+            "weights": self.weights.tolist(),
+            "extras": list(self.extras),
+            "title": self.title,
+            "colours": canvas_wording.scene_colours(),
+            "words": canvas_wording.figure_text() | canvas_wording.cell_text(),
+        }
+
+    @property
+    def payload(self) -> bytes:
+        return b""
 
 
 @dataclass(frozen=True)

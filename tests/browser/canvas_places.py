@@ -53,6 +53,22 @@ def tile(page: Any, number: int) -> Point:
     return tile_on(page.get_by_test_id("overview"), number)
 
 
+def tokens(page: Any) -> list[str]:
+    """The names of the rows of the large head, [] where none is drawn yet."""
+    heads = page.get_by_test_id("heatmap")
+    return [name.strip() for name in heads.first.evaluate("stage => stage.tokens()[0]")] if heads.count() else []
+
+
+def name_on(stage: Any, query: int, n: int) -> Point:
+    """The middle of the name of one of n rows."""
+    return spot_on(stage, -0.02, (query + 0.5) / n)
+
+
+def pinned(page: Any) -> list[str]:
+    """What is pinned in the large head, such as "q8"."""
+    return sorted((page.locator("[data-pins]").first.get_attribute("data-pins") or "").split())
+
+
 def numbers(rows: list[list[float | None]]) -> np.ndarray:
     """What a canvas draws, 0 where masked."""
     return np.array([[0.0 if cell is None else cell for cell in row] for row in rows])

@@ -16,7 +16,7 @@ from attnviz.analysis.head_matrix import raw_head, raw_heads
 from attnviz.analysis.model_run import Request, run_model
 from attnviz.base.head_record import HeadGrid, HeadTitles, HeadView, Pin, Pins
 from attnviz.live import LiveView, live_page
-from tests.browser.canvas_places import cell, drag, tile
+from tests.browser.canvas_places import cell, drag, name_on, tile
 from tests.browser.conftest import answered, at_rest, until
 from tests.browser.saving import open_menu, saved_in
 from tests.models.conftest import smollm2
@@ -145,7 +145,7 @@ def test_the_app_saves_this_head_and_all_heads(server_url, new_page, tmp_path):
     page = new_page()
     page.goto(f"{server_url}/explore?at=5.4&mask=window&window=2")
     at_rest(page, "[data-testid=heatmap]")
-    page.locator(".av-chip").nth(4).click()
+    page.mouse.click(*name_on(page.get_by_test_id("heatmap").first, 4, 13))
     page.wait_for_url(re.compile(r"[?&]c="))
     answered(page)
     open_menu(page.locator(".st-key-head-out-under").get_by_role("button", name="Save", exact=True).first)

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.canvas_places import cell_on
-from tests.browser.conftest import ROOT, Server, answered, at_rest, windows
+from tests.browser.canvas_places import cell_on, tokens
+from tests.browser.conftest import ROOT, Server, answered, at_rest, until, windows
 
 pytestmark = pytest.mark.xdist_group("lost-line")
 LOST, BACK = "Connection lost", "Connected again"
@@ -61,15 +61,11 @@ def typed(page, text):
     box.press("Control+Enter")
 
 
-def tokens(page):
-    return page.get_by_role("listbox").first.get_by_role("option")
-
-
 def is_shown(page, text):
     """The sentence is in the box, in the link and in the picture."""
     expect(page).to_have_url(re.compile(re.escape(text.replace(" ", "+"))), timeout=60_000)
     expect(page.get_by_label("Sentence", exact=True)).to_have_value(text)
-    expect(tokens(page)).to_have_text(text.split(), timeout=60_000)
+    until(lambda: tokens(page) == text.split(), seconds=60)
 
 
 def test_what_is_typed_chosen_and_painted_without_a_server_is_there_when_it_is_back(visited, restarted):

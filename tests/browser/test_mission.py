@@ -24,7 +24,7 @@ from attnviz.core.attention import Scale, attend
 from attnviz.models.architecture import Architecture
 from attnviz.models.capture import capture
 from tests.browser import saving
-from tests.browser.canvas_places import cell_on, tile
+from tests.browser.canvas_places import cell_on, pinned, tile, tokens
 from tests.browser.conftest import ROOT, Server, answered, still, until, widest
 from tests.browser.test_choosing import PLACE
 from tests.browser.test_figure_files import steady
@@ -134,7 +134,8 @@ def in_link(page: Any, part: str) -> None:
 
 
 def tokens_shown(page: Any) -> list[str]:
-    return [text.strip() for text in page.get_by_role("listbox").first.get_by_role("option").all_inner_texts()]
+    chips = page.get_by_role("listbox").first.get_by_role("option")  # where the sentence stands above its picture
+    return [text.strip() for text in chips.all_inner_texts()] if chips.count() else tokens(page)
 
 
 def wait_for_tokens(page: Any, tokens: list[str]) -> None:
@@ -468,9 +469,8 @@ def read_changed(page: Any, query: int, key: int, n: int, in_what_if: bool) -> S
     caption = page.get_by_label("Caption (leave empty for none)").input_value()
     rows = read_csv(saved(page, "CSV, the numbers"))
     close_export(page)
-    pinned = sorted(page.locator(".av-chips [aria-selected=true]").all_inner_texts())
     reading = point_at(page, head_stage(page, "After" if in_what_if else ""), query, key, n)
-    return Shown(beside(head_stage(page), "title"), words.inner_text(), caption, reading, str(pinned), rows)
+    return Shown(beside(head_stage(page), "title"), words.inner_text(), caption, reading, str(pinned(page)), rows)
 
 
 @NOT_HOSTED

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.canvas_places import name_on
 from tests.browser.conftest import answered
 from tests.browser.saving import copied, open_menu, press_in_menu
 from tests.waiting import until
@@ -31,7 +32,7 @@ def test_the_embed_code_shows_the_view_with_its_menu_folded_and_keeps_it_so(open
     answered(inside)
     expect(inside.get_by_role("link", name="Masks")).not_to_be_in_viewport()
     expect(inside.get_by_test_id("stMainMenu")).not_to_be_visible()
-    inside.locator(".av-chip").nth(2).click()
+    inside.mouse.click(*name_on(inside.get_by_test_id("heatmap").first, 2, 13))
     inside.wait_for_url(re.compile(r"[?&]c="))
     assert "embed=true" in inside.url
 
@@ -79,7 +80,7 @@ def test_the_embed_code_of_a_figure_shows_it_alone_and_it_answers_as_in_the_app(
     back = inside.get_by_role("link", name="Open in attnviz").get_attribute("href")
     assert parse_qs(urlsplit(back).query) == wanted
     if key == "head-out":
-        inside.locator(".av-chip").nth(2).click()
+        inside.mouse.click(*name_on(inside.get_by_test_id("heatmap").first, 2, 13))
         inside.wait_for_url(re.compile(r"[?&]c="))
         answered(inside)
         assert "figure=head-out" in inside.url

@@ -1,6 +1,7 @@
 // One head large: heatmap, token lines and sentence, lit together; pins are told to Python when a gesture ends.
 
 import { bringAllHeads } from "../shared/raw_scores.js";
+import { CellSteps, offerCell } from "./cell_steps.js";
 import { Chips } from "./chips.js";
 import { readTheme } from "../shared/colour.js";
 import { drawColourBar } from "../shared/colour_bar.js";
@@ -16,6 +17,7 @@ import { offerHead } from "./head_offer.js";
 import { HeadTools } from "./head_tools.js";
 import { Heatmap } from "../heatmap/heatmap.js";
 import { Lines } from "../lines/lines.js";
+import { MaskHandles } from "./mask_handles.js";
 import { Mixture } from "./mixture.js";
 import { bringIntoWindow, Room } from "./room.js";
 import { afterPainting, markPainted, measureTime, oncePerFrame, runSoon } from "../shared/surface.js";
@@ -39,6 +41,8 @@ export class HeadComponent extends Drawing {
     this.help = el("div", "av-sr", null, { id: "help" });
     this.live = liveRegion();
     this.pair = el("div", "av-pair");
+    this.main = el("div", "av-main");
+    this.side = el("div", "av-side");
     this.bar = el("div", "av-bar-row");
     this.foot = el("div", "av-foot");
     this.said = el("div", "av-said", "", { "data-testid": "said" });
@@ -51,6 +55,8 @@ export class HeadComponent extends Drawing {
     this.lines = new Lines(this);
     this.chips = new Chips(this);
     this.mixture = new Mixture(this);
+    this.steps = new CellSteps(this);
+    this.handles = new MaskHandles(this);
     this.supply = new HeadSupply(this);
     this.relight = oncePerFrame(() => asLargeAsBefore(() => this.light()));
     this.redraw = oncePerFrame(() => this.draw());
@@ -61,8 +67,9 @@ export class HeadComponent extends Drawing {
     root.addEventListener("keydown", (e) => {
       if (e.key === "Escape" && !e.defaultPrevented && this.release()) e.preventDefault();
     });
-    this.head.append(this.titleBox, this.read);
-    Object.assign(this.heatmap.stage, { matrix: () => toMatrix(this.drawn) }); // for scripts and tests
+    // for scripts and tests
+    const tokens = () => [this.drawn.header.q, this.drawn.header.k ?? this.drawn.header.q];
+    Object.assign(this.heatmap.stage, { matrix: () => toMatrix(this.drawn), tokens });
     Object.assign(this.lines.stage, { matrices: () => this.lines.overlay.layers.map(toMatrix) });
   }
 
@@ -217,6 +224,7 @@ export class HeadComponent extends Drawing {
   draw(lines = true) {
     if (!this.held || !this.heatmap.width) return;
     this.heatmap.draw();
+    this.handles.place();
     if (this.held.header.lines) this.lines.draw(lines && this.lines.inWindow);
     this.light();
     this.tools.draw();
@@ -230,6 +238,7 @@ export class HeadComponent extends Drawing {
     if (header.lines) this.lines.light();
     if (header.chips) this.chips.light();
     this.mixture.light();
+    this.steps.light();
     this.say();
     const text = this.readout();
     setText(this.read, text || words.idle);
@@ -239,7 +248,10 @@ export class HeadComponent extends Drawing {
   }
 
   lit() {
-    return highlightedTokens(this.drawn.group, this.drawn.header.shape);
+    const { group, header } = this.drawn;
+    const found = highlightedTokens(group, header.shape);
+    if (found.length || !header.litRow || header.signed) return found;
+    return [{ axis: /** @type {const} */ ("q"), i: describedRow(this.drawn), pin: false }];
   }
 
   lead() {
@@ -298,6 +310,7 @@ class SavedHead extends HeadComponent {
   constructor(root) {
     super(root);
     offerHead(this);
+    offerCell(this);
   }
 }
 

@@ -15,7 +15,7 @@ import {
   visibleToken,
 } from "../shared/dom.js";
 import { isEdited, scaleFactor, editedMask, MASKS, NO_EDIT, SCOPES, VIEWS } from "../shared/edit.js";
-import { tell } from "../shared/group.js";
+import { isSameHead, tell } from "../shared/group.js";
 import { formatSignificant } from "../shared/numbers.js";
 import { scaleAt, largestFactor, scaleMarks, placeOf, scaleAfterStep } from "../shared/scale_slider.js";
 import { emitEdit } from "./head_gestures.js";
@@ -31,6 +31,8 @@ export class HeadControls {
   constructor(view) {
     this.view = view;
     this.box = el("div", "av-controls", null, { "data-testid": "controls" });
+    this.changed = el("div", "av-wrap av-controls av-controls-row av-changed");
+    this.silence = createButton("av-button av-silence", "", () => this.toggleSilence(), { "data-testid": "silence" });
     this.painting = false;
     this.resting = 0;
     this.built = "";
@@ -59,12 +61,16 @@ export class HeadControls {
   refresh() {
     const { header } = this.view.drawn;
     this.box.hidden = header.edit === null || header.compact;
-    if (this.box.hidden) return;
+    if (this.box.hidden) {
+      this.changed.hidden = this.silence.hidden = true;
+      return;
+    }
     const raw = this.raw;
     const name = JSON.stringify([header.words.mask, header.words.weights_only, raw?.scale, raw?.dHead]);
     if (name !== this.built) {
       this.built = name;
       this.listed = null;
+      this.changed.replaceChildren();
       this.parts = this.build(raw);
     }
     if (this.listed !== header.doc) this.listKeys();
@@ -74,23 +80,26 @@ export class HeadControls {
   /** @param {RawHead | null} raw */
   build(raw) {
     const { words } = this.view.drawn;
-    const first = el("div", "av-wrap av-controls-row");
-    const second = el("div", "av-wrap av-controls-row av-scale-row");
+    const first = el("div", "av-wrap av-controls-row av-scale-row");
+    const second = el("div", "av-wrap av-controls-row");
     const parts = {
-      mask: appendLabelled(first, words.mask, this.maskSelect()),
-      window: this.windowBox(first),
-      paint: addButton(first, words.paint, words.paint_help, () => this.paint(!this.painting)),
-      hide: this.hideSelect(first),
-      compare: this.compare(first),
-      scale: new ScaleControl(this, second, raw),
+      scale: new ScaleControl(this, first, this.changed, raw),
+      mask: appendLabelled(second, words.mask, this.maskSelect()),
+      window: this.windowBox(second),
+      paint: addButton(second, words.paint, words.paint_help, () => this.paint(!this.painting)),
+      hide: this.hideSelect(second),
+      compare: this.compare(this.changed),
       where: setName(
         this.select("where", SCOPES, (where) => this.set({ where }, false)),
         words.where,
       ),
-      reset: createButton("av-button", "↺", () => this.set({ ...NO_EDIT, where: this.group.edit.where })),
+      reset: createButton("av-button", "↺", () => {
+        const { where, silenced } = this.group.edit;
+        this.set({ ...NO_EDIT, where, silenced });
+      }),
       hidden: el("div", "av-wrap av-hidden-tokens"),
     };
-    second.append(parts.where, setName(parts.reset, words.reset));
+    this.changed.append(parts.where, setName(parts.reset, words.reset));
     this.box.replaceChildren(first, second, parts.hidden);
     if (raw === null) this.box.append(el("div", "av-small", words.weights_only));
     for (const control of this.box.querySelectorAll("button, input, select")) {
@@ -252,6 +261,30 @@ export class HeadControls {
     this.emit();
   }
 
+  /** Whether the head on show is switched off: its output is zeros. */
+  get isSilenced() {
+    const { tile } = this.view.drawn.header;
+    return this.group.edit.silenced.some((place) => isSameHead(place, tile));
+  }
+
+  toggleSilence() {
+    const { tile } = this.view.drawn.header;
+    if (tile === null) return;
+    const others = this.group.edit.silenced.filter((place) => !isSameHead(place, tile));
+    this.set({ silenced: this.isSilenced ? others : [...others, tile] }, false);
+    const { words } = this.view.drawn;
+    this.view.announce(this.isSilenced ? words.silenced : words.silence_on);
+  }
+
+  nameSilence() {
+    const { header, words } = this.view.drawn;
+    setProperty(this.silence, "hidden", this.raw === null || header.tile === null || header.session === "");
+    setText(this.silence, this.isSilenced ? words.silence_on : words.silence);
+    setAttribute(this.silence, "aria-pressed", String(this.isSilenced));
+    setAttribute(this.silence, "title", words.silence_help);
+    this.view.titleBox.classList.toggle("av-struck", this.isSilenced);
+  }
+
   emitSoon() {
     clearTimeout(this.resting);
     this.resting = window.setTimeout(() => this.emit(), REST);
@@ -278,10 +311,11 @@ export class HeadControls {
     if (where.value !== edit.where) where.value = edit.where;
     setProperty(where, "hidden", this.view.drawn.header.tile === null);
     setProperty(reset, "disabled", !changed);
+    setProperty(this.changed, "hidden", !changed);
     for (const [name, view] of Object.entries(compare)) {
       setAttribute(view, "aria-pressed", String(changed && this.seen === name));
-      setProperty(view, "disabled", !changed);
     }
+    this.nameSilence();
     scale.update(edit, raw);
     this.listHidden(edit);
     this.box.dataset.edit = JSON.stringify([edit.mask, edit.window, edit.hidden, edit.scale, edit.factor, this.seen]);
@@ -311,8 +345,11 @@ const STEPS = 1000;
 const KEYS = { ArrowRight: 0.05, ArrowUp: 0.05, ArrowLeft: -0.05, ArrowDown: -0.05, PageUp: 0.5, PageDown: -0.5 };
 
 export class ScaleControl {
-  /** @param {HeadControls} controls @param {HTMLElement} host @param {RawHead | null} raw */
-  constructor(controls, host, raw) {
+  /**
+   * @param {HeadControls} controls @param {HTMLElement} host @param {HTMLElement} changed where its number stands
+   * @param {RawHead | null} raw
+   */
+  constructor(controls, host, changed, raw) {
     this.controls = controls;
     const { words } = this.controls.view.drawn;
     const box = el("span", "av-scale");
@@ -323,7 +360,7 @@ export class ScaleControl {
     for (const mark of raw ? scaleMarks(raw) : []) this.mark(marks, mark, raw);
     box.append(this.input, marks);
     appendLabelled(host, words.scale, this.input, box);
-    host.append(this.value);
+    changed.append(this.value);
     // room for any usual scale: its words change as the hand moves, and the slider must not change its length below it
     const longest = fill(words.scale_short, { factor: "0.000", number: "0.0000", temperature: "0.000" });
     this.value.style.minWidth = `min(${Math.ceil(textWidth(longest, 12))}px, 100%)`;

@@ -40,8 +40,11 @@ export function readMatrices({ shape: [nq, nk], top, signed }, payload) {
 }
 
 /** What is pinned, as the screen lights it. @param {HeadFigureHeader} header */
-export function pinnedTokens({ pins }) {
-  return pins.tokens.map(([axis, i]) => ({ axis, i, pin: true }));
+export function pinnedTokens({ pins, sentence, litRow, signed }) {
+  const pinned = pins.tokens.map(([axis, i]) => ({ axis, i, pin: true }));
+  const row = litRow && !signed ? (sentence?.row ?? null) : null;
+  if (pinned.length || row === null) return pinned;
+  return [{ axis: /** @type {const} */ ("q"), i: row, pin: false }];
 }
 
 /**

@@ -58,7 +58,8 @@ function headerOf(drawn, heads, top) {
   /** @type {[Axis, number]} */
   const about = column === null ? ["q", describedRow(drawn)] : ["k", column];
   const told = header.story ? about : null;
-  return { ...header, top, unit, pins, heads, told, words };
+  const sentence = header.sentence && { ...header.sentence, row: describedRow(drawn) };
+  return { ...header, top, unit, pins, heads, told, sentence, words };
 }
 
 /** The numbers of these heads, NaN where masked. @param {Matrix[]} matrices */

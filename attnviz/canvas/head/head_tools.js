@@ -13,29 +13,41 @@ export class HeadTools {
     this.view = view;
     this.box = el("div", "av-tools");
     this.change = el("summary", "av-strong");
+    this.isFull = false; // whether what changes the picture stands along it
     /** @type {ReturnType<HeadTools["build"]> | null} */
     this.buttons = null;
   }
 
   /**
-   * Puts the view's parts on the page. In a story the picture comes first; what changes it waits behind a word, as it does
-   * where a head is presented.
+   * Puts the view's parts on the page: what the head is and does, its picture with what changes it along its lower edge, and
+   * its lines beside it. In a story the picture comes first; what changes it waits behind a word, as it does where a head is
+   * presented.
    * @param {boolean} presented
    */
   place(presented) {
-    const { root, help, live, head, controls, chips, mixture, pair, bar, foot, said, heatmap, lines, drawn } =
-      this.view;
-    const { story = false, edit } = drawn.header;
+    const { root, help, live, head, controls, chips, mixture, pair, main, side, bar, foot, said, read } = this.view;
+    const { titleBox, heatmap, lines, drawn } = this.view;
+    const { story = false, edit, compact } = drawn.header;
     const folded = edit !== null && (story || presented);
-    const how = `${story} ${folded} ${drawn.header.chips}`;
+    const full = edit !== null && !folded && !compact;
+    this.isFull = full;
+    const how = `${story} ${folded} ${full} ${drawn.header.chips}`;
     if (root.dataset.mainPicture === how) return;
     root.dataset.mainPicture = how;
     const { squares, stage } = lines;
+    if (full) {
+      head.replaceChildren(titleBox, controls.silence, this.box, said, read);
+      main.replaceChildren(heatmap.stage, controls.box, controls.changed);
+      side.replaceChildren(this.view.steps.box, stage, squares.box, bar);
+      pair.replaceChildren(main, side);
+      root.replaceChildren(help, live, head, chips.box, pair, foot);
+      return;
+    }
+    head.replaceChildren(titleBox, read, ...(folded ? [] : [this.box]));
     pair.replaceChildren(heatmap.stage, said, ...(folded ? [] : [squares.box]), stage);
-    if (!folded) head.append(this.box);
     const behind = el("details", "av-change");
     behind.open = story && isEdited(drawn.group.edit);
-    if (folded) behind.append(this.change, this.box, controls.box, squares.box);
+    if (folded) behind.append(this.change, this.box, controls.box, controls.changed, squares.box);
     const below = folded ? [createBox("av-wrap av-below-line", bar, behind)] : [bar];
     if (story) root.replaceChildren(help, live, chips.box, mixture.box, pair, ...below, head, foot);
     else root.replaceChildren(help, live, head, ...(folded ? [] : [controls.box, chips.box]), pair, ...below, foot);
@@ -64,7 +76,10 @@ export class HeadTools {
     const { group, words, header } = this.view.drawn;
     const { counted } = this.view.lines;
     const most = largestZoom(header.shape);
-    const zooms = most > 1.01 && !header.compact;
+    const { heatmap } = this.view;
+    // as long as every row has its label, the whole is as near as one can get
+    const far = group.zoom.z > 1 || heatmap.plot.h / header.shape[0] < heatmap.need;
+    const zooms = most > 1.01 && !header.compact && (far || header.edit === null);
     if (this.buttons) {
       for (const node of [this.buttons.in, this.buttons.out, this.buttons.all]) setProperty(node, "hidden", !zooms);
       setProperty(this.buttons.out, "disabled", group.zoom.z <= 1);
@@ -81,7 +96,8 @@ export class HeadTools {
 
   light() {
     const { group, header } = this.view.drawn;
-    const nothing = header.story || (group.pins.length === 0 && group.cell === null); // a story tells of one always
+    const { steps } = this.view;
+    const nothing = header.story || steps.possible || (group.pins.length === 0 && group.cell === null); // a story tells of one always
     if (this.buttons) setProperty(this.buttons.letGo, "hidden", nothing);
   }
 }

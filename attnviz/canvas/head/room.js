@@ -17,6 +17,8 @@ const LEAST_ROW = 4;
 const BAR = 60;
 /** Air above it. */
 const SAID_GAP = 3;
+/** Pixels of both beside each other at least, and of the matrix with what changes it. */
+const [WIDE, LEAST_MAIN] = [620, 340];
 /** Pixels that the sentence below the pictures takes. */
 const SENTENCE = 34;
 
@@ -100,8 +102,9 @@ export class Room {
     }
     if (header.edit === null) return { width, high: null, many: false };
     const by = magnification(root);
-    const below = header.sentence === null ? 8 : SENTENCE;
-    const taken = pair.offsetTop + below;
+    const below = header.story && header.sentence !== null ? SENTENCE : 8;
+    const beneath = header.story ? 0 : this.view.controls.box.offsetHeight;
+    const taken = pair.offsetTop + beneath + below;
     const left = (globalThis.innerHeight - placeOnPage(root)) / by - taken;
     const screen = (globalThis.innerHeight - BAR) / by;
     return { width, ...availableHeight(header.shape[0], left, screen, taken, below) };
@@ -113,13 +116,17 @@ export class Room {
     const { view } = this;
     const { width, high, many, presented = false } = this.found;
     const { header } = view.drawn;
-    const beside = header.lines && width >= 700 && !many;
+    const beside = header.lines && width >= WIDE && !many;
     view.pair.classList.toggle("av-beside", beside);
-    view.heatmap.layout(beside ? Math.floor((width - 24) * 0.56) : width, high, presented);
-    view.lines.stage.hidden = !header.lines || (presented && !beside); // nothing that a presentation would show in half
+    view.heatmap.layout(beside ? Math.floor((width - 24) * 0.6) : width, high, presented);
+    view.main.style.width = beside ? `${Math.max(LEAST_MAIN, view.heatmap.width)}px` : "";
+    // nothing that a presentation would show in half, and nothing in the place of what is unfolded
+    view.lines.stage.hidden = !header.lines || (presented && !beside) || view.steps.possible;
+    view.steps.layout(beside ? width - 25 - Math.max(LEAST_MAIN, view.heatmap.width) : width);
     if (header.lines) {
       // a pixel less: where the page is magnified the width is a rounded one, and the lines would go below
-      view.lines.layout(beside ? width - 25 - view.heatmap.width : width, beside ? view.heatmap.plot : null);
+      const left = width - 25 - Math.max(LEAST_MAIN, view.heatmap.width);
+      view.lines.layout(beside ? left : width, beside ? view.heatmap.plot : null);
     }
     view.draw(lines);
   }

@@ -67,7 +67,7 @@ export class Heatmap {
     this.pinch = null;
     /** @type {{ open: boolean, last: [number, number] } | null} a stroke that paints the mask */
     this.stroke = null;
-    /** @type {{ axis: "cell", q: number, k: number } | null} where the keys stand: pages that grow move other things under a mouse at rest */
+    /** @type {Hover | null} where the keys stand: pages that grow move other things under a mouse at rest */
     this.keyed = null;
     this.listen();
   }
@@ -176,8 +176,8 @@ export class Heatmap {
   /** Draws what is lit, if that has changed. */
   light() {
     const { group } = this.view.drawn;
-    const { pins, hover, cell } = group;
-    if (!this.isOther(this.over, this.cells(), [pins, hover, cell, this.box])) return;
+    const { hover, cell } = group;
+    if (!this.isOther(this.over, this.cells(), [this.view.lit(), hover, cell, this.box])) return;
     const scene = this.scene();
     if (isLit(scene)) drawLit(sizeCanvas(this.over, this.width, this.height), scene);
     else clearCanvas(this.over);
@@ -374,13 +374,21 @@ export class Heatmap {
     const [nq, nk] = header.shape;
     const { cell } = group;
     const hover = this.keyed ?? group.hover;
-    const at = hover?.axis === "cell" ? [hover.q, hover.k] : (cell ?? [-dq * by, -dk * by]);
-    const q = clamp(at[0] + dq * by, 0, nq - 1);
-    const k = clamp(at[1] + dk * by, 0, nk - 1);
-    this.keyed = { axis: "cell", q, k };
+    const at = hover === null ? (cell ?? [-dq * by, -dk * by]) : placeOfHover(hover);
+    // one step beyond the first cells stand the names of rows and columns
+    const beyond = (/** @type {number} */ side) => (by === 1 && at[side] <= 0 && at[1 - side] >= 0 ? -1 : 0);
+    const q = clamp(at[0] + dq * by, beyond(0), nq - 1);
+    const k = clamp(at[1] + dk * by, q < 0 ? 0 : beyond(1), nk - 1);
+    this.keyed = q < 0 ? { axis: "k", i: k } : k < 0 ? { axis: "q", i: q } : { axis: "cell", q, k };
     hoverOn(group, this.keyed);
-    this.view.setZoom(zoomTo(group.zoom, q, k, header.shape));
-    const row = q === at[0] ? "" : strongestText(this.view.drawn, "q", q);
+    this.view.setZoom(zoomTo(group.zoom, Math.max(0, q), Math.max(0, k), header.shape));
+    const row = q === at[0] || this.keyed.axis !== "cell" ? "" : strongestText(this.view.drawn, "q", q);
     this.view.announce(joinTexts(this.view.drawn.words.join_heard, [this.view.readout(), row]));
   }
+}
+
+/** Row and column of what is pointed at; -1 for the name of the other side. @param {Hover} hover @returns {[number, number]} */
+function placeOfHover(hover) {
+  if (hover.axis === "cell") return [hover.q, hover.k];
+  return hover.axis === "q" ? [hover.i, -1] : [-1, hover.i];
 }

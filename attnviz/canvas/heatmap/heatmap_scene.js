@@ -145,7 +145,7 @@ export function drawColumnSums(context, { plot, cells: c, theme }, sums) {
 }
 
 /**
- * The numbers beside the rows, as far as there is room for them.
+ * The numbers beside the rows, as far as there is room for them: of rows that do not sum to 1, as softmax makes them.
  * @param {Float32Array} sums @param {Cells} c
  * @returns {[number, string][]} each with its row
  */
@@ -156,7 +156,7 @@ export function rowSumTexts(sums, c) {
   for (let q = Math.ceil(c.q0 / step) * step; q < Math.min(c.nq, c.q0 + c.span.q); q += step) {
     found.push([q, formatFixed(sums[q], 2)]);
   }
-  return found;
+  return found.filter(([, text]) => text !== "1.00");
 }
 
 /** The numbers beside the rows, and what the sums below the columns are called. */

@@ -69,18 +69,24 @@ export function mosaicLayout(header, tiles, sorted, width, high = null) {
 }
 
 /**
+ * Layers below each other, or side by side (`across`): where the height is known, whichever leaves the larger tiles.
  * @param {number[]} heads @param {Tile[]} tiles @param {number} width @param {number} aspect
  * @param {number | null} high
  */
 function grid(heads, tiles, width, aspect, high) {
   const most = Math.max(...heads);
   const gaps = tiles.reduce((n, t) => Math.max(n, t.share), 0) * GROUP_GAP;
-  const wide = (width - EDGE - 12) / heads.length - GAP;
-  const across = heads.length >= most && wide >= (width < 480 ? 28 : 20);
-  const room = across ? wide : (width - EDGE - 12 - gaps) / most - GAP;
-  const cap = across ? (heads.length > 12 ? 46 : 58) : width < 480 ? 40 : clamp(520 / heads.length, 28, 58);
-  const lowest = across || high === null ? Infinity : ((high - EDGE) / heads.length - GAP) * aspect;
-  const tw = Math.max(12, Math.floor(Math.min(room, lowest, cap * Math.min(1.6, aspect))));
+  const [wide, down] = [(width - EDGE - 12) / heads.length - GAP, (width - EDGE - 12 - gaps) / most - GAP];
+  const lowest = (/** @type {number} */ rows, gap = 0) =>
+    high === null ? Infinity : ((high - EDGE - gap) / rows - GAP) * aspect;
+  const across =
+    high === null
+      ? heads.length >= most && wide >= (width < 480 ? 28 : 20)
+      : Math.min(wide, lowest(most, gaps)) > Math.min(down, lowest(heads.length));
+  const room = across ? Math.min(wide, lowest(most, gaps)) : Math.min(down, lowest(heads.length));
+  const usual = across ? (heads.length > 12 ? 46 : 58) : width < 480 ? 40 : clamp(520 / heads.length, 28, 58);
+  const cap = high === null ? usual : 72;
+  const tw = Math.max(12, Math.floor(Math.min(room, cap * Math.min(1.6, aspect))));
   const th = Math.max(12, Math.round(tw / aspect));
   const along = (/** @type {Tile} */ { head, size }, /** @type {number} */ side) =>
     head * (side + GAP) + (size > 1 ? Math.floor(head / size) * GROUP_GAP : 0);

@@ -4,7 +4,7 @@ import { readTheme } from "../shared/colour.js";
 import { drawColourBar } from "../shared/colour_bar.js";
 import { Drawing, viewComponent } from "../shared/component.js";
 import { ARROWS, isPress } from "../shared/controls.js";
-import { createBox, el, fill, joinTexts, liveRegion } from "../shared/dom.js";
+import { createBox, el, fill, joinTexts, liveRegion, setProperty } from "../shared/dom.js";
 import { groupOf, Member, isSameHead, tell } from "../shared/group.js";
 import { formatFixed } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
@@ -18,7 +18,7 @@ import {
   sizeCanvas,
   createStage,
 } from "../shared/surface.js";
-import { magnification, placeOn, presentationRoom, scrollWithin, sharpness } from "../shared/window.js";
+import { magnification, placeOn, placeOnPage, presentationRoom, scrollWithin, sharpness } from "../shared/window.js";
 import { findSentence, keepSentence, onHandedOver, unpackTiles } from "./known_sentences.js";
 import {
   mosaicLayout,
@@ -54,6 +54,8 @@ import { drawAtPace, editTilesInTasks, editTiles } from "./tiles.js";
 const REST = 30;
 /** What overview.css gives all tiles before they scroll. */
 const TALLEST = 556;
+/** A window this wide has room for a head beside them; how low the wall may be, and the air below it. */
+const [BESIDE, LOWEST, AIR] = [1000, 420, 12];
 
 /** @extends {Drawing<OverviewHeader, AllHeads>} */
 export class Overview extends Drawing {
@@ -78,6 +80,7 @@ export class Overview extends Drawing {
     this.bar = el("div", "av-bar-row");
     this.resting = 0;
     this.member = new Member((what) => {
+      if (what === "edit") this.strike();
       if (what === "edit" || what === "all") this.follow(this.held?.header.q.length ?? 0);
       if (what !== "selected" || !this.laid) return;
       this.relight();
@@ -130,32 +133,61 @@ export class Overview extends Drawing {
     return /** @type {Board} */ (this.painted);
   }
 
-  /** What all tiles may take of the window where they are presented: they are all seen, and what is said below them. */
+  /**
+   * What all tiles may take of the window: beside a head they are a wall down to its lower edge; presented, all are seen, and
+   * what is said below them. Null where they stand above a head and may be scrolled.
+   */
   room() {
-    const presented = presentationRoom(this.root);
-    const place = this.stage.parentElement;
-    if (presented === null || place === null) return null;
-    const box = this.root.getBoundingClientRect();
-    const { top, bottom } = place.getBoundingClientRect();
-    return Math.min(TALLEST, presented - (top - box.top + box.bottom - bottom) / magnification(this.root));
+    const { root, scroll } = this;
+    const presented = presentationRoom(root);
+    const by = magnification(root);
+    if (presented !== null) {
+      const box = root.getBoundingClientRect();
+      const { top, bottom } = scroll.getBoundingClientRect();
+      return Math.min(TALLEST, presented - (top - box.top + box.bottom - bottom) / by);
+    }
+    if (!this.isBeside()) return null;
+    const below = this.bar.offsetHeight + AIR;
+    return Math.max(LOWEST, (globalThis.innerHeight - placeOnPage(scroll)) / by - below);
+  }
+
+  /** Whether there is room for a large head at its right. */
+  isBeside() {
+    const { innerWidth } = globalThis;
+    return innerWidth >= BESIDE && this.root.clientWidth * magnification(this.root) < innerWidth / 2;
   }
 
   draw() {
     if (!this.held || this.root.clientWidth === 0) return;
     const { header, tiles, sorted } = this.held;
-    const mosaic = mosaicLayout(header, tiles, sorted, this.root.clientWidth, this.room());
+    const high = this.room();
+    this.scroll.style.maxHeight = high === null ? "" : `${high}px`;
+    const mosaic = mosaicLayout(header, tiles, sorted, this.root.clientWidth, high);
     this.laid = mosaic;
     const context = sizeCanvas(this.base, mosaic.width, mosaic.height);
     drawMosaic(context, this.scene(), this.board());
-    this.stage.dataset.silenced = (header.silenced ?? []).map((place) => place.join(".")).join(" ");
+    this.stage.dataset.silenced = this.silenced.map((place) => place.join(".")).join(" ");
     this.light();
     this.stage.dataset.tiles = JSON.stringify([mosaic.tw, mosaic.th, mosaic.places]);
     markPainted(this.root, "attnviz-overview-painted", header.data);
   }
 
+  /** The heads that are switched off: as the visitor last said, else as they came. */
+  get silenced() {
+    const { header, group } = this.shown;
+    return group.editName === "" && !group.editing ? (header.silenced ?? []) : group.edit.silenced;
+  }
+
+  /** Strikes out what has been switched off since all heads were drawn. */
+  strike() {
+    if (this.held && this.stage.dataset.silenced !== this.silenced.map((place) => place.join(".")).join(" "))
+      this.draw();
+  }
+
   /** What is drawn now. */
   scene() {
-    const { header, tiles, theme, group } = this.shown;
+    const { tiles, theme, group } = this.shown;
+    const header = { ...this.shown.header, silenced: this.silenced };
     const measured = header.dim ? this.shown.measured : null;
     return { header, tiles, theme, measured, mosaic: this.mosaic, selected: group.selected, at: this.at };
   }
@@ -176,7 +208,7 @@ export class Overview extends Drawing {
     const { words, measure, measureName, heads } = header;
     const { layer, head, share, size } = tiles[i];
     const notes = [];
-    if (header.silenced?.some((place) => isSameHead(place, [layer, head]))) notes.push(words.silenced);
+    if (this.silenced.some((place) => isSameHead(place, [layer, head]))) notes.push(words.silenced);
     const value = measure?.[i] ?? null;
     if (value !== null) notes.push(fill(words.measured, { measure: measureName, value: formatFixed(value, 2) }));
     if (share >= 0) {
@@ -298,6 +330,8 @@ export class Overview extends Drawing {
     this.stage.setAttribute("aria-label", words.label);
     const summary = fill(words.summary, { layers: header.heads.length, heads: tiles.length });
     this.label.textContent = `${summary} ${words.help}`;
+    // beside a head, whose bar says it, colours from 0 to 1 in even steps are not explained again
+    setProperty(this.bar, "hidden", this.isBeside() && !header.scale.root);
     drawColourBar(this.bar, { ...header, signed: false }, theme.dark, codes.includes(MASKED_8) ? words.hidden : null);
   }
 
@@ -402,7 +436,8 @@ class SavedOverview extends Overview {
 
   /** The tiles on show, as a part of a figure. @returns {FigurePart} */
   part() {
-    const { header, codes, group } = this.shown;
+    const { codes, group } = this.shown;
+    const { header } = this.scene();
     return ["mosaic", { ...header, selected: group.selected, title: "" }, codes];
   }
 }

@@ -8,6 +8,7 @@ import { magnification } from "../shared/window.js";
 
 /** @import { TokenLabels } from "../shared/token_labels.js" */
 /** @import { Overview } from "./overview.js" */
+/** @import { Rectangle } from "../shared/types.js" */
 
 export class Preview {
   /** @param {Overview} overview */
@@ -32,7 +33,7 @@ export class Preview {
     const [h, w] = header.shape;
     const { q } = header;
     const k = header.k ?? q;
-    const small = globalThis.innerWidth < 560;
+    const small = globalThis.innerWidth < 560 || overview.isBeside();
     const side = small ? 150 : 208;
     const font = 10;
     const room = small ? 44 : 62;
@@ -62,30 +63,39 @@ export class Preview {
   }
 
   /**
-   * Beside the mosaic if the window has room there, else beside the tile, else under or above it. In the browser's
-   * top layer, so that no column cuts it off.
+   * Under or above the tile, or at its side, wherever it covers least of the head that was chosen: of its tile, and of the
+   * large one beside all heads. In the browser's top layer, so that no column cuts it off.
    * @param {number} i
    */
   place(i) {
-    const panel = this.box;
+    const { box: panel, overview } = this;
     if (!this.popped) panel.showPopover?.();
     this.popped = true;
     panel.classList.add("av-on");
-    const { places, tw, th } = this.overview.mosaic;
+    const { places, tw, th } = overview.mosaic;
     const by = magnification(panel);
-    const stage = this.overview.scroll.getBoundingClientRect();
-    const inner = this.overview.stage.getBoundingClientRect();
-    const [x, y] = [inner.left / by + places[i][0], inner.top / by + places[i][1]];
+    const inner = overview.stage.getBoundingClientRect();
+    const [left, top] = [inner.left / by, inner.top / by];
     const { offsetWidth: w, offsetHeight: h } = panel;
     const [innerWidth, innerHeight] = [globalThis.innerWidth / by, globalThis.innerHeight / by];
-    const edge = Math.min(stage.right, inner.right) / by + 12;
-    const right = edge + w < innerWidth - 8 ? edge : x + tw + 12;
-    const spots = [right, x - w - 12].filter((left) => left >= 8 && left + w <= innerWidth - 8);
+    const edge = Math.min(overview.scroll.getBoundingClientRect().right, inner.right) / by + 12;
+    const [x, y] = [left + places[i][0], top + places[i][1]];
+    const [cx, cy] = places[overview.chosen()];
+    const chosen = [{ x: left + cx, y: top + cy, w: tw, h: th }];
+    if (overview.isBeside()) chosen.push({ x: edge, y: 0, w: innerWidth, h: innerHeight });
     const within = (/** @type {number} */ v, /** @type {number} */ most) => Math.max(8, Math.min(most - 8, v));
-    const under = y + th + 10 + h < innerHeight ? y + th + 10 : y - h - 10;
-    const left = spots.length ? spots[0] : within(x + tw / 2 - w / 2, innerWidth - w);
-    panel.style.left = `${left}px`;
-    panel.style.top = `${spots.length ? within(y + th / 2 - h / 2, innerHeight - h) : under}px`;
+    const middle = within(x + tw / 2 - w / 2, overview.isBeside() ? edge - w + 4 : innerWidth - w);
+    const beside = within(y + th / 2 - h / 2, innerHeight - h);
+    const spots =
+      [[edge, beside], [middle, y + th + 10], [middle, y - h - 10], [x + tw + 12, beside], [x - w - 12, beside]] // prettier-ignore
+        .map(([px, py]) => ({ x: px, y: py, w, h }))
+        .map((spot) => {
+          const outside = w * h - overlap(spot, { x: 8, y: 8, w: innerWidth - 16, h: innerHeight - 16 });
+          return { spot, bad: 4 * outside + chosen.reduce((sum, place) => sum + overlap(spot, place), 0) };
+        });
+    const { spot } = spots.reduce((best, other) => (other.bad < best.bad ? other : best));
+    panel.style.left = `${spot.x}px`;
+    panel.style.top = `${within(spot.y, innerHeight - h)}px`;
   }
 
   hide() {
@@ -93,4 +103,13 @@ export class Preview {
     if (this.popped) this.box.hidePopover?.();
     this.popped = false;
   }
+}
+
+/** Pixels that two places have in common. @param {Rectangle} a @param {Rectangle} b */
+function overlap(a, b) {
+  const [wide, high] = [
+    Math.min(a.x + a.w, b.x + b.w) - Math.max(a.x, b.x),
+    Math.min(a.y + a.h, b.y + b.h) - Math.max(a.y, b.y),
+  ];
+  return Math.max(0, wide) * Math.max(0, high);
 }

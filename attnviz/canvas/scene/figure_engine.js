@@ -2,6 +2,7 @@
 
 import { birthFigure, birthFilm } from "../birth/birth_scene.js";
 import { growthFigure } from "../cache_growth/cache_growth_scene.js";
+import { cellFigure } from "../head/cell_scene.js";
 import { headFigure } from "../head/head_figure.js";
 import { headFilm } from "../head/head_film.js";
 import { linesFigure } from "../lines/lines_figure.js";
@@ -28,6 +29,7 @@ const SCENES = {
   bars: softmaxFigure,
   birth: birthFigure,
   board: boardFigure,
+  cell: cellFigure,
   chart: chartFigure,
   growth: growthFigure,
   head: headFigure,

@@ -43,6 +43,7 @@ export const NO_EDIT = Object.freeze({
   factor: 1,
   where: "head",
   seen: "after",
+  silenced: [],
 });
 
 /** Whether mask or scale differ from the model's. @param {Edit} edit */

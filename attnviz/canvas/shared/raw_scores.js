@@ -46,7 +46,12 @@ export function readRawScores(header, payload) {
   const { count, shape } = header;
   const cells = shape[0] * shape[1];
   const sections = new Sections(payload);
-  const scoresOf = header.bits === 16 ? readCoded(header, sections) : readExact(header, sections);
+  const vectors = header.bits === 32 && header.vectors ? readVectors(header, sections) : null;
+  const scoresOf = vectors
+    ? () => products(vectors.q, vectors.k, of(header.width, 0))
+    : header.bits === 16
+      ? readCoded(header, sections)
+      : readExact(header, sections);
   const masks = Array.from({ length: 1 + largest(header.mask) }, () => sections.bits(cells));
   const padding = header.padding ? sections.bits(shape[1]) : null;
   const biases = Array.from({ length: 1 + largest(header.bias) }, () => sections.floats(cells));
@@ -63,6 +68,7 @@ export function readRawScores(header, payload) {
       bias: bias === null ? null : biases[bias],
       softcap: of(header.softcap, i),
       sink: sinks ? sinks[i] : null,
+      vectors,
     };
     return lazyHead(about, () => scoresOf(i));
   });
@@ -128,16 +134,16 @@ function readCoded({ count, shape: [nq, nk] }, sections) {
   };
 }
 
-/** Scores of 32 bits, or the products of q and k. @param {PackedHeads} header @param {Sections} sections */
-function readExact({ count, shape: [nq, nk], vectors, width }, sections) {
-  if (!vectors) {
-    const all = sections.floats(count * nq * nk);
-    return (/** @type {number} */ head) => all.subarray(head * nq * nk, (head + 1) * nq * nk);
-  }
+/** Scores of 32 bits. @param {PackedHeads} header @param {Sections} sections */
+function readExact({ count, shape: [nq, nk] }, sections) {
+  const all = sections.floats(count * nq * nk);
+  return (/** @type {number} */ head) => all.subarray(head * nq * nk, (head + 1) * nq * nk);
+}
+
+/** q and k of one head, in place of its scores. @param {PackedHeads} header @param {Sections} sections */
+function readVectors({ shape: [nq, nk], width }, sections) {
   const d = of(width, 0);
-  const q = sections.floats(nq * d);
-  const k = sections.floats(nk * d);
-  return () => products(q, k, d);
+  return { q: sections.floats(nq * d), k: sections.floats(nk * d) };
 }
 
 /** Each row of q times each row of k, both `d` wide. */

@@ -40,6 +40,7 @@ export type HeadView = {
   compact: boolean;
   chips: boolean;
   lines: boolean;
+  litRow: boolean;
   story: boolean;
   called: string;
 };
@@ -53,6 +54,7 @@ export type HeadEdit = {
   factor: number;
   where: "head" | "layer" | "all";
   seen: "before" | "after" | "difference";
+  silenced: [number, number][];
 };
 
 export type HeadGrid = {

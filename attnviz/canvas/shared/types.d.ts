@@ -411,6 +411,24 @@ export type RawHead = {
   bias: Float32Array | null;
   softcap: number | null;
   sink: number | null;
+  /** rows of q and k, where one head came alone */
+  vectors?: { q: Float32Array; k: Float32Array } | null;
+};
+
+/** How one weight came about: of the model's own tokens; masked keys are null. */
+export type CellNumbers = {
+  token: string;
+  /** names of all keys, and which of them is told of */
+  names: string[];
+  col: number;
+  /** null where only scores were sent */
+  q: number[] | null;
+  k: number[] | null;
+  score: number;
+  factor: number;
+  scaled: (number | null)[];
+  weights: number[];
+  extras: string[];
 };
 
 export type { Drawn } from "../head/head_numbers.js";

@@ -23,7 +23,7 @@ LAST = -1  # a pin on the last token: after appending text, nobody knows into ho
 #: the panels below the picture, and what each is about
 PANELS = {
     "place": N_("Where this head sits in the model"),
-    "stages": N_("How it came about"),
+    "stages": N_("What its row hands on: weight × value"),
     "what_if": N_("What if: another mask, another scale, a silenced head"),
     "next": N_("What comes next"),
     "average": N_("Averages and rollout"),
@@ -164,5 +164,5 @@ STAGE: Choice[tuple[int, int | None] | None] = PAGE.on_canvas(
     (2, 1),
     inside="c",
     short="stage",
-    label=N_("How it came about"),
-)
+    label=N_("Clicked cell"),
+)  #: (query, key) by the model's tokens: so links of versions named it that told of a cell in a panel

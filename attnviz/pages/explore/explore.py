@@ -32,7 +32,7 @@ CANVAS_CHOICES = (choices.PAINTED, choices.HIDDEN, choices.QUIET)
 
 def page() -> None:
     """Draw the page."""
-    page_parts.draw_heading(PAGE)
+    page_parts.draw_heading(PAGE, about=False)
     with show_problems():
         request = draw_form()
         if request is not None:
@@ -40,30 +40,30 @@ def page() -> None:
 
 
 def draw_form() -> Request | None:
-    """Draw the form and return its request; None until the visitor allows the model to load."""
-    text_column, model_column = st.columns([2.6, 1.4], vertical_alignment="top")
+    """Draw the form and return its request; None until the visitor allows the model to load.
+
+    The sentence is the first thing on the page; model, examples and how it is read are doors beside it.
+    """
     models = sorted(
         (model for model in availabilities() if model.entry.kind != "pictures"),
         key=lambda model: not model.on_this_machine,
     )
-    with model_column:
+    line = st.container(key="sentence-line", horizontal=True, vertical_alignment="center")
+    sentence, doors = line.container(gap="small"), line.container(key="doors", width="content", gap=None)
+    with doors:
         name = sentence_input.ask_model(
-            choices.MODEL,
-            choices.HUB_ID,
-            models,
-            choices.OTHER_MODEL,
-            help=_("Models that are on this machine come first."),
+            choices.MODEL, choices.HUB_ID, models, choices.OTHER_MODEL, label_visibility="collapsed"
         )
     may_load, kind, problem = _check_model({model.entry.id: model.entry.kind for model in models}, name)
-    with text_column:
+    with sentence:
         text = widgets.text_box(
             choices.SENTENCE,
             overview.sentence_label(is_read=kind == "encoder-decoder"),
-            height=68,
-            help=_("Type your own sentence; the model reads it when you press Ctrl+Enter or click elsewhere."),
+            height="content",
+            label_visibility="collapsed",
         )
-    second = _ask_second_text(kind)
-    with model_column, st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        second = _ask_second_text(kind)
+    with doors, st.container(horizontal=True, vertical_alignment="center", gap="small"):
         listed = (
             (
                 example.text if len(example.text) <= 60 else example.text[:59] + "…",
@@ -166,9 +166,11 @@ def draw_heads(request: Request) -> None:
         run = model_cache.get_run(request)
         show_notices(run.notices)
         stack = overview.choose_stack(run)
-        small, large = st.container(key="main-picture").columns([1, 1.9], gap="medium")
-        with small, st.container(key="drawer"):  # presented, all heads open from the side
+        small, large = st.container(key="main-picture").columns([1, 2.6], gap="medium")
+        with small, st.container(key="drawer", gap=None):  # presented, all heads open from the side
             tiles, selected = overview.draw(run, stack)
+            if PAGE.about:
+                st.caption(_(PAGE.about))
             standouts = st.container(gap=None)
             overview.offer_grid(run, stack, tiles)
         with large:

@@ -9,7 +9,7 @@ import pytest
 from attnviz.app.exports import GATHERING, FigureCollector
 from attnviz.app.links import link_reading
 from attnviz.base.packed import unpack_blob
-from tests.pages.conftest import sound
+from tests.pages.conftest import drawn, sound
 from tests.pages.explore.test_page import said
 
 OPEN = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "average", "beside")}
@@ -20,13 +20,14 @@ def canvas_of(page):
     return link_reading.unpack(held[0] if isinstance(held, list) else held)
 
 
-def test_a_link_restores_hidden_tokens_silenced_heads_and_the_stages(visit):
+def test_a_link_restores_hidden_tokens_silenced_heads_and_the_cell(visit):
     held = link_reading.pack({"hide": [1], "quiet": ["13.8", "0.2"], "stage": [8, 6]})
     page = sound(visit("explore", c=held, **OPEN))
     assert "No token may look at: animal (1)." in html.unescape(said(page))
     assert page.multiselect(key="quiet").value == ["0.2", "13.8"]
-    assert (page.selectbox(key="stage_query").value, page.selectbox(key="stage_key").value) == (8, 6)
-    assert "to “street”" in said(page)
+    header, _payload = drawn(page, "head")
+    assert header["pins"] == {"tokens": [["q", 8]], "cell": [8, 6]}
+    assert header["edit"]["silenced"] == [[0, 2], [13, 8]]
 
 
 def test_nonsense_on_the_canvas_is_left_out_with_a_sentence(visit):
@@ -49,7 +50,7 @@ def test_an_error_in_one_panel_is_one_sentence_there_and_the_other_panels_work(v
     page = visit("explore", beside_head="99.9", **OPEN)
     assert len(page.error) == 1
     assert "There is no head" in page.error[0].value
-    assert "The arithmetic of one cell" in said(page)
+    assert "adds the longest vector to the output" in said(page)
 
 
 def test_an_appended_token_becomes_part_of_the_sentence_and_is_pinned_wherever_it_ends(visit):

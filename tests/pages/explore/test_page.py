@@ -47,7 +47,7 @@ def test_an_empty_text_is_refused_in_a_sentence_and_a_very_long_one_is_cut_and_t
 
 def test_each_panel_opens_and_computes(visit, opened):
     panels = {
-        "stages": "how “it” comes to give 0.750 to “animal”",
+        "stages": "adds the longest vector to the output",
         "what_if": "what changes is shown here at once",
         "next": "comes next with",
         "average": "On average “",

@@ -40,17 +40,6 @@ class StagesResult:
         """(K,), True where this query may look."""
         return np.isfinite(self.masked)
 
-    @property
-    def largest_score(self) -> float:
-        """The largest allowed score, which softmax subtracts before exp."""
-        return float(self.masked[self.allowed].max()) if self.allowed.any() else 0.0
-
-    def softmax_denominator(self, key: int) -> float:
-        """Denominator of this key's softmax: the sum of exp over all allowed keys, sinks included."""
-        if self.weights[key] > 0:
-            return float(np.exp(float(self.scaled[key]) - self.largest_score) / float(self.weights[key]))
-        return float(np.exp(self.masked[self.allowed] - self.largest_score).sum())
-
 
 def compute_stages(
     stack: Stack, layer: int, head: int, query: int, mask: MaskChoice = "model", scale: ScaleChoice = "model"

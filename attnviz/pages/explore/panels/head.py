@@ -29,7 +29,8 @@ from attnviz.figures.theme import overlaid_heads
 from attnviz.live.head_header import name_tokens
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths import whole_model
-from attnviz.pages.explore.panels import shown_head
+from attnviz.pages.explore.maths.one_head import compute_stages
+from attnviz.pages.explore.panels import shown_head, stages
 
 
 def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.DisplayedHead:
@@ -50,6 +51,8 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
     view = replace(
         head_drawing.default_view(stack, layer, head, options, matrix),
         **colours,
+        chips=False,
+        lit_row=True,
         pins=shown_head.current_pins(axes),
         over=shown_head.overlaid_heads(),
     )
@@ -142,7 +145,13 @@ def _make_head_function(
         if not stack.has(layer, head):
             raise LookupError((layer, head))
         matrix = head_drawing.unedited_head(run, stack, layer, head, options)
-        view = replace(head_drawing.default_view(stack, layer, head, options, matrix), **colours, over=over)
+        view = replace(
+            head_drawing.default_view(stack, layer, head, options, matrix),
+            **colours,
+            chips=False,
+            lit_row=True,
+            over=over,
+        )
         return head_drawing.head_data(run, stack, layer, head, options, matrix), view
 
     return compute
@@ -174,7 +183,7 @@ def offer_edited_tiles(run: ModelRun, stack: Stack, layer: int, head: int, edit:
     """
     if not edit.changes_attention:
         return None
-    change = replace(edit, seen="after")
+    change = replace(edit, seen="after", silenced=())
     head_position = (layer if edit.where != "all" else 0, head if edit.where == "head" else 0)
     return _offer_bytes(
         run.request,
@@ -200,6 +209,24 @@ def _offer_bytes(request: Request, stack_id: StackId, key: tuple[Any, ...], pack
         return model_cache.cached_result(run, (*key, stack_id), lambda: pack(run.stack(stack_id)))
 
     return ahead.offer_sentence((request, stack_id, *key), packed)
+
+
+def _offer_cell(displayed: shown_head.DisplayedHead, name: str, caption: str) -> None:
+    """Draw the menu that saves how the chosen cell came about, as a picture and as numbers."""
+    stack, matrix = displayed.stack, displayed.matrix
+    row, col = displayed.pins.cell or (0, 0)
+    query, key = matrix.row_at[row], matrix.col_at[col]
+    mask, scale = head_drawing.mask_and_scale_choices(stack, displayed.layer, displayed.edit)
+    compute = partial(compute_stages, stack, displayed.layer, displayed.head, query, mask, scale)
+    show.save_menu(
+        lambda: stages.cell_picture(compute(), key, stack.queries.labels, stack.keys.labels),
+        f"{name}-cell",
+        "cell-out",
+        lambda: stages.steps_table(compute(), key, stack.keys.labels),
+        caption,
+        _("Save cell"),
+        canvases=["head .av-cell"],
+    )
 
 
 def _draw_footer(displayed: shown_head.DisplayedHead) -> None:
@@ -239,6 +266,8 @@ def _draw_footer(displayed: shown_head.DisplayedHead) -> None:
             _("Save lines"),
             canvases=["head .av-lines"],
         )
+        if displayed.pins.cell is not None and stack.layers[displayed.layer].exact:
+            _offer_cell(displayed, name, caption)
     for note in matrix.notes:
         st.caption(translate_markdown(note))
     shown_head.show_refusals(stack)

@@ -13,7 +13,6 @@ from attnviz.analysis.model_run import ModelRun, Stack, StackId
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import head_name
 from attnviz.app.text import translate_markdown
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import _, current_language, join_sentences, ngettext, translate_message
@@ -57,7 +56,6 @@ def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
         _("All heads, ordered by"),
         {"place": _("layer and head")} | measures,
         style="select",
-        help=_("Order the heads by a measure, the strongest first; the weaker ones are dimmed."),
     )
     tiles, curve = _get_tiles(run, stack), link_state.value(choices.CURVE)
     if measure != "place":
@@ -65,8 +63,7 @@ def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
         tiles = _order_tiles(tiles, _get_measures(run, stack), measure, measures[measure])
     # in a sentence longer than a small picture is wide, a row spreads its weight so far that even steps leave it black
     root = curve == "root" or len(stack.keys) > packing.THUMBNAIL_SIDE
-    silenced = tuple(position for position in stack.places if head_name(position) in link_state.value(choices.QUIET))
-    tiles = replace(tiles, grid=replace(tiles.grid, root=root, silenced=silenced))
+    tiles = replace(tiles, grid=replace(tiles.grid, root=root, silenced=shown_head.silenced_heads(stack)))
     # what the visitor asked for, with all that these pictures depend on besides the sentence
     fingerprint = packing.fingerprint(replace(run.request, text=""), stack.id, measure, curve, current_language())
     fills_box = len(tiles.grid.heads) >= FILLS * max(tiles.grid.heads)

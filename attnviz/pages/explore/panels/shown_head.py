@@ -64,8 +64,14 @@ def current_edit(stack: Stack, layer: int) -> HeadEdit:
         factor=link_state.value(choices.FACTOR),
         where=link_state.value(choices.WHERE),
         seen=link_state.value(choices.SEEN) if stack.layers[layer].exact else "before",
+        silenced=silenced_heads(stack),
     )
     return chosen.fit_to(len(stack.queries), len(stack.keys))
+
+
+def silenced_heads(stack: Stack) -> tuple[HeadPlace, ...]:
+    """The heads of this stack that the visitor switched off."""
+    return tuple(place for place in stack.places if head_name(place) in link_state.value(choices.QUIET))
 
 
 def store_edit(edit: HeadEdit) -> None:
@@ -79,6 +85,7 @@ def store_edit(edit: HeadEdit) -> None:
         choices.FACTOR: min(edit.factor, LARGEST_FACTOR),
         choices.WHERE: edit.where,
         choices.SEEN: edit.seen,
+        choices.QUIET: tuple(map(head_name, edit.silenced)),
     })  # fmt: skip
 
 
@@ -145,7 +152,7 @@ def picture_axes(stack: Stack, matrix: Matrix) -> PictureAxes:
 
 def current_pins(axes: PictureAxes) -> Pins | None:
     """The pinned tokens and cell that this picture has; None when nothing was ever pinned."""
-    chosen = link_state.value(choices.PINS)
+    chosen = _pins_of_stage(axes) or link_state.value(choices.PINS)
     if chosen is None:
         return None
     lines = [(side, _find_line(axes[side], at, *label)) for side, at, *label in chosen["t"]]
@@ -157,13 +164,25 @@ def current_pins(axes: PictureAxes) -> Pins | None:
     return Pins(tuple(tokens), None if row is None or col is None else (row, col))
 
 
+def _pins_of_stage(axes: PictureAxes) -> dict[str, Any] | None:
+    """The cell that a link of an earlier version tells of: of a query alone, its row."""
+    stage = link_state.value(choices.STAGE)
+    if stage is None or stage[0] >= len(axes["q"].labels):
+        return None
+    query, key = stage
+    pins: dict[str, Any] = {"t": [["q", query, axes["q"].labels[query]]]}
+    if key is not None and key < len(axes["k"].labels):
+        pins["c"] = [query, key, axes["q"].labels[query], axes["k"].labels[key]]
+    return pins
+
+
 def _find_line(axis: PictureAxis, position: int, label: str = "") -> int | None:
     """Index of the row or column that an entry of the link means; None where this picture lacks it."""
     return len(axis.lines) - 1 if position == choices.LAST else axis.find_line(position, label)
 
 
 def store_pins(axes: PictureAxes, pins: Pins) -> None:
-    """Store the pins, and let the stages follow the clicked cell again. A callback, with `axes` bound."""
+    """Store the pins, in place of a cell that the link of an earlier version named. A callback, with `axes` bound."""
     tokens = [(pin.axis, axes[pin.axis].first_token(pin.position)) for pin in pins.tokens]
     state: dict[str, Any] = {"t": [[side, *token] for side, token in tokens if token is not None]}
     if pins.cell is not None:

@@ -1,24 +1,24 @@
-"""Where the displayed head sits in the model, and how one of its weights is computed, step by step."""
+"""Where the displayed head sits in the model, and what one of its rows hands on."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from attnviz.app import head_drawing, show, widget_values
+from attnviz.app import head_drawing, show
 from attnviz.app.cache import model_cache
-from attnviz.app.links import link_state
 from attnviz.app.text import escape_markdown
 from attnviz.base.largest import find_largest
-from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, join_clauses, join_sentences, ngettext
+from attnviz.base.words import _, join_clauses, join_sentences
 from attnviz.canvas.model_strip import StripBlock, StripPart, StripWay, model_strip, strip_figure
-from attnviz.figures.theme import K_VERMILION, Q_BLUE
+from attnviz.live.matrix_figures import CellFigure
 from attnviz.live.scene_figure import SceneFigure
-from attnviz.pages.explore import choices, figures
+from attnviz.pages.explore import figures
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.maths.one_head import StagesResult, compute_stages
 from attnviz.pages.explore.panels.shown_head import DisplayedHead, displayed_caption, select_head
 
-QUERY, KEY = "stage_query", "stage_key"
 MOST_LINES = 6  # matrices that are named one by one
 LEAST_SHARE = 1e-4  # of all parameters: less would be said as 0.00%
 
@@ -118,130 +118,20 @@ def _build_strip_part(
 
 
 def panel(displayed: DisplayedHead) -> None:
-    """Draw every step from q and k to the head's output, for one query and one key."""
-    queries, keys = displayed.stack.queries.labels, displayed.stack.keys.labels
-    left, right = st.columns(2)
-    start_q, start_k = _start_cell(displayed)
-    query = left.selectbox(
-        _("Query: the token that looks"),
-        range(len(queries)),
-        format_func=lambda i: f"{i}  {queries[i]}",
-        **widget_values.bind_widget(
-            QUERY, start_q, lambda picked: link_state.set_and_push(choices.STAGE, (picked, None))
-        ),
-    )
+    """Draw what the described row adds up to the head's output: each key's weight times its value."""
+    keys = displayed.stack.keys.labels
     mask, scale = head_drawing.mask_and_scale_choices(displayed.stack, displayed.layer, displayed.edit)
+    query = min(displayed.query_position, len(displayed.stack.queries) - 1)
     result = compute_stages(displayed.stack, displayed.layer, displayed.head, query, mask, scale)
-    largest = int(result.weights.argmax()) if start_k is None else start_k
-    key = right.selectbox(
-        _("Key: the token looked at"),
-        range(len(keys)),
-        format_func=lambda i: f"{i}  {keys[i]}",
-        **widget_values.bind_widget(
-            KEY, largest, lambda picked: link_state.set_and_push(choices.STAGE, (query, picked))
-        ),
-    )
-    st.caption(_("Click a cell in the picture above to see its arithmetic here."))
-    _draw_arithmetic(result, key, queries[query], keys[key])
-    _draw_pictures(displayed, result, key, queries[query], keys)
-    _draw_shapes(result)
-
-
-def _start_cell(displayed: DisplayedHead) -> tuple[int, int | None]:
-    """The (query, key) to start with, as positions of tokens: those chosen here, else the clicked cell.
-
-    A whole word counts as its first piece. The key is None if none was chosen.
-    """
-    n_q, n_k = len(displayed.stack.queries), len(displayed.stack.keys)
-    chosen = link_state.value(choices.STAGE)
-    if chosen is not None and chosen[0] < n_q:
-        query, key = chosen
-        return query, None if key is None or key >= n_k else key
-    matrix, cell = displayed.matrix, displayed.pins.cell
-    key = matrix.col_at[cell[1]] if cell is not None and cell[1] < len(matrix.col_at) else None
-    return min(displayed.query_position, n_q - 1), None if key is None else min(key, n_k - 1)
-
-
-def _draw_arithmetic(result: StagesResult, key: int, query_token: str, key_token: str) -> None:
-    products = result.q * result.k[key]
-    score, scaled, weight = (float(values[key]) for values in (result.scores, result.scaled, result.weights))
-    # a trained model's numbers differ between processors in their fifth digit: scores have two decimals, weights three
-    first = " ".join(f"{Rounded(value):+.2f}" for value in products[:4]) + (r" \ldots" if len(products) > 4 else "")
-    blue, red = rf"\color{{{Q_BLUE}}}", rf"\color{{{K_VERMILION}}}"
-    st.markdown(_("**The arithmetic of one cell:** how “{query}” comes to give {weight:.3f} to “{key}”.").format(
-        query=escape_markdown(query_token), key=escape_markdown(key_token), weight=weight
-    ))  # fmt: skip
-    show.formulas(
-        rf"{{{blue} q}}\cdot{{{red} k}} = \sum_{{i=0}}^{{{len(result.q) - 1}}} {{{blue} q_i}}{{{red} k_i}}",
-        f"= {first}",
-        f"= {Rounded(score):.2f}",
-    )
-    names = {"bias": r"\text{ + position bias}", "softcap": r"\text{, soft-capped}", "sinks": ""}
-    extras = "".join(names[name] for name in result.extras)
-    st.latex(rf"s = {Rounded(score):.2f} \times {result.factor:.6g}{extras} = {Rounded(scaled):.3f}")
-    if not result.allowed[key]:
-        st.latex(r"\text{masked:}\quad s \to -\infty,\qquad w = 0")
-        return
-    largest = f"{Rounded(result.largest_score):.3f}"
-    power = np.exp(scaled - result.largest_score)
-    show.formulas(
-        rf"w = \frac{{e^{{{Rounded(scaled):.3f}-({largest})}}}}{{\sum_j e^{{s_j-({largest})}}}}",
-        rf"= \frac{{{Rounded(power):.3f}}}{{{Rounded(result.softmax_denominator(key)):.3f}}} = {Rounded(weight):.3f}",
-    )
-
-
-def _draw_pictures(
-    displayed: DisplayedHead, result: StagesResult, key: int, query_token: str, keys: tuple[str, ...]
-) -> None:
-    name = f"{displayed.run.request.model}-layer{displayed.layer}-head{displayed.head}-query{result.query}"
-    caption = displayed_caption(displayed)
-    left, right = st.columns(2)
-    with left:
-        product = result.q * result.k[key]
-        show.figure(
-            show.chart_of(figures.product_strips, result.q, result.k[key], query_token, keys[key]),
-            name=f"products-{name}",
-            key="stage-products",
-            caption=caption,
-            table={"q": result.q.tolist(), "k": result.k[key].tolist(), "product": product.tolist()},
-            sentence=_product_sentence(product),
-        )
-    with right:
-        allowed = result.scaled[result.allowed]
-        show.figure(
-            show.chart_of(figures.row_steps, keys, result.scores, result.scaled, result.masked, result.weights, key),
-            name=f"steps-{name}",
-            key="stage-steps",
-            caption=caption,
-            table={
-                "key_position": list(range(len(keys))),
-                "key": list(keys),
-                "score": result.scores.tolist(),
-                "scaled": result.scaled.tolist(),
-                "masked": result.masked.tolist(),
-                "weight": result.weights.tolist(),
-            },
-            sentence=ngettext(
-                "This query may look at {allowed} of {total} key; its scaled score is {low:.2f}.",
-                "This query may look at {allowed} of {total} keys; their scaled scores run from {low:.2f} "
-                "to {high:.2f}.",
-                len(keys),
-            ).format(
-                allowed=len(allowed),
-                total=len(keys),
-                low=float(allowed.min()) if len(allowed) else 0.0,
-                high=float(allowed.max()) if len(allowed) else 0.0,
-            ),
-        )
     lengths = np.linalg.norm(result.weighted_values, axis=1)
     longest = find_largest(lengths)
     strongest = longest.index
     after_w_o = _("After W_O, the projection that follows, it is {length:.2f} long.")
     show.figure(
         show.chart_of(figures.weighted_values, keys, result.weighted_values, result.output),
-        name=f"values-{name}",
+        name=f"values-{displayed.run.request.model}-layer{displayed.layer}-head{displayed.head}-query{query}",
         key="stage-values",
-        caption=caption,
+        caption=displayed_caption(displayed),
         # a position makes the name of a column unique where tokens repeat
         table={f"{i} {keys[i]}": row.tolist() for i, row in enumerate(result.weighted_values)},
         sentence=join_sentences(
@@ -253,20 +143,43 @@ def _draw_pictures(
             "" if result.projected_norms is None else after_w_o.format(length=float(result.projected_norms[strongest])),
         ),
     )
+    _draw_shapes(result)
 
 
-def _product_sentence(product: np.ndarray) -> str:
-    """Sentence on the component that changes q·k most, counted from 0 as in the picture."""
-    largest = find_largest(np.abs(product))
-    index = largest.index
-    text = (
-        _("Component {index} makes {value:.2f} of q·k. All components add up to {total:.2f}.")
-        if not largest.alone
-        else _("Component {index} takes the most away from q·k: {value:.2f}. All components add up to {total:.2f}.")
-        if product[index] < 0
-        else _("Component {index} adds the most to q·k: {value:.2f}. All components add up to {total:.2f}.")
+def cell_picture(result: StagesResult, key: int, queries: Sequence[str], keys: Sequence[str]) -> SceneFigure:
+    """How one weight of the row came about, as the large head unfolds it."""
+    names = [label.strip() for label in keys]
+    part = CellFigure(
+        queries[result.query].strip(),
+        names,
+        key,
+        result.q,
+        result.k[key],
+        float(result.scores[key]),
+        result.factor,
+        result.masked,
+        result.weights,
+        result.extras,
     )
-    return text.format(index=index, value=product[index], total=product.sum())
+    return SceneFigure((part,), part.title)
+
+
+def steps_table(result: StagesResult, key: int, keys: Sequence[str]) -> dict[str, list[Any]]:
+    """Numbers of the row, one line a key, and of the two vectors, one line a component; the shorter ones end blank."""
+    columns: dict[str, list[Any]] = {
+        "key_position": list(range(len(keys))),
+        "key": list(keys),
+        "score": result.scores.tolist(),
+        "scaled": result.scaled.tolist(),
+        "masked": result.masked.tolist(),
+        "weight": result.weights.tolist(),
+        "component": list(range(len(result.q))),
+        "q": result.q.tolist(),
+        "k": result.k[key].tolist(),
+        "product": (result.q * result.k[key]).tolist(),
+    }
+    lines = max(map(len, columns.values()))
+    return {name: [*numbers, *[""] * (lines - len(numbers))] for name, numbers in columns.items()}
 
 
 def _draw_shapes(result: StagesResult) -> None:

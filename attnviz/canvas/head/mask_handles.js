@@ -1,0 +1,143 @@
+// Two handles on the matrix: one lifts what hides the later tokens, the other draws in how far back a token may look.
+
+import { createButton, setAttribute, setProperty } from "../shared/dom.js";
+import { isPress, STEPS } from "../shared/controls.js";
+import { clamp } from "../shared/numbers.js";
+import { placeOn } from "../shared/window.js";
+
+/** @import { HeadComponent } from "./head.js" */
+
+/** Where along the diagonal each handle stands, as a share of the rows, and how many tokens a window may see. */
+const [LATER, EARLIER, LONGEST] = [0.3, 0.7, 64];
+
+export class MaskHandles {
+  /** @param {HeadComponent} view */
+  constructor(view) {
+    this.view = view;
+    const none = () => {};
+    this.later = createButton("av-handle", "", none, { role: "switch", "data-testid": "later" });
+    this.earlier = createButton("av-handle", "", none, { role: "slider", "data-testid": "earlier" });
+    view.heatmap.stage.append(this.later, this.earlier);
+    this.listen(this.later, (ahead) => this.liftLater(ahead > this.tokens / 3));
+    this.listen(this.earlier, (ahead) => this.drawIn(Math.round(-ahead) + 1));
+    this.later.addEventListener("keydown", (e) => isPress(e) && this.end(e, () => this.liftLater(!this.isLifted)));
+    this.earlier.addEventListener("keydown", (e) => {
+      const by = e.key in STEPS ? STEPS[e.key] : { Home: -Infinity, End: Infinity }[e.key];
+      if (by !== undefined) this.end(e, () => this.drawIn(this.width + by));
+    });
+  }
+
+  get tokens() {
+    return this.view.drawn.header.shape[0];
+  }
+
+  get isLifted() {
+    const { raw, group } = this.view.controls;
+    return group.edit.mask === "none" || (group.edit.mask === "model" && !isCausal(raw?.mask ?? null, this.tokens));
+  }
+
+  /** Tokens that a token may look back at, itself included. */
+  get width() {
+    const { edit } = this.view.controls.group;
+    return edit.mask === "window" ? Math.min(edit.window, this.tokens) : this.tokens;
+  }
+
+  /** Whether the mask on show is one that they can change: of the model's own tokens, all of them in the picture. */
+  get possible() {
+    const { drawn, controls, tools } = this.view;
+    const { header, group, maker } = drawn;
+    const [nq, nk] = header.shape;
+    const { raw } = controls;
+    if (!tools.isFull || raw === null || nq !== nk || nq < 3 || maker?.how.rows || maker?.how.cols) return false;
+    const plain = raw.mask === null || raw.mask.every((open) => open === 1) || isCausal(raw.mask, nq);
+    return plain && group.zoom.z === 1 && group.edit.mask !== "painted" && !controls.painting;
+  }
+
+  /** Puts them where the mask ends. */
+  place() {
+    const { possible } = this;
+    setProperty(this.later, "hidden", !possible);
+    setProperty(this.earlier, "hidden", !possible);
+    if (!possible) return;
+    const { words, header } = this.view.drawn;
+    const { plot } = this.view.heatmap;
+    const n = this.tokens;
+    const put = (/** @type {HTMLElement} */ handle, /** @type {number} */ row, /** @type {number} */ col) => {
+      handle.style.left = `${plot.x + (plot.w * clamp(col, 0, n)) / n}px`;
+      handle.style.top = `${plot.y + (plot.h * clamp(row, 0, n)) / n}px`;
+    };
+    const [first, second] = [Math.round(LATER * n), Math.round(EARLIER * n)];
+    if (this.isLifted) put(this.later, 0, n);
+    else put(this.later, first, first + 1);
+    const { width } = this;
+    if (width >= n) put(this.earlier, n, 0);
+    else put(this.earlier, Math.max(second, width), Math.max(second, width) - width);
+    setAttribute(this.later, "aria-label", words.later);
+    setAttribute(this.later, "title", words.later);
+    setAttribute(this.later, "aria-checked", String(!this.isLifted));
+    setAttribute(this.earlier, "aria-label", words.window);
+    setAttribute(this.earlier, "title", words.earlier);
+    setAttribute(this.earlier, "aria-valuemin", "1");
+    setAttribute(this.earlier, "aria-valuemax", String(header.shape[0]));
+    setAttribute(this.earlier, "aria-valuenow", String(width));
+  }
+
+  /**
+   * Follows a pointer: by how many tokens it is ahead of the diagonal.
+   * @param {HTMLElement} handle @param {(ahead: number) => void} move
+   */
+  listen(handle, move) {
+    const { heatmap, controls } = this.view;
+    let held = false;
+    handle.addEventListener("pointerdown", (e) => {
+      if (e.button > 0) return;
+      e.stopPropagation();
+      held = true;
+      handle.setPointerCapture(e.pointerId);
+    });
+    handle.addEventListener("pointermove", (e) => {
+      e.stopPropagation();
+      if (!held) return;
+      const [x, y] = placeOn(heatmap.stage, e);
+      const { plot } = heatmap;
+      move((this.tokens * (x - plot.x)) / plot.w - (this.tokens * (y - plot.y)) / plot.h);
+    });
+    for (const ends of ["pointerup", "pointercancel"]) {
+      handle.addEventListener(ends, (e) => {
+        e.stopPropagation();
+        if (held) controls.emit();
+        held = false;
+      });
+    }
+  }
+
+  /** @param {KeyboardEvent} event @param {() => void} change */
+  end(event, change) {
+    event.preventDefault();
+    event.stopPropagation();
+    change();
+    this.view.controls.emitSoon();
+  }
+
+  /** @param {boolean} lifted */
+  liftLater(lifted) {
+    if (lifted !== this.isLifted) this.view.controls.move({ mask: lifted ? "none" : this.causal });
+  }
+
+  /** @param {number} tokens */
+  drawIn(tokens) {
+    const width = clamp(tokens, 1, this.tokens);
+    if (width < this.tokens && width <= LONGEST) this.view.controls.move({ mask: "window", window: width });
+    else if (this.width < this.tokens) this.view.controls.move({ mask: this.causal });
+  }
+
+  /** The mask that hides what comes later, and nothing else: the model's own where that does so. @returns {"model" | "causal"} */
+  get causal() {
+    return isCausal(this.view.controls.raw?.mask ?? null, this.tokens) ? "model" : "causal";
+  }
+}
+
+/** Whether a mask hides what comes later, and nothing else. @param {Uint8Array | null} mask @param {number} n */
+function isCausal(mask, n) {
+  return mask !== null && mask.every((open, i) => open === Number(i % n <= Math.floor(i / n)));
+}
