@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -52,6 +53,12 @@ def pandas() -> Any:
     with explain_missing_extra(N_("A DataFrame")):
         import pandas as module
     return module
+
+
+def load_figures(name: str) -> Any:
+    """Module `name` of attnviz.figures, which stands above what computes and is loaded for a picture alone."""
+    with explain_missing_extra(N_("A plot")):
+        return import_module(f"attnviz.figures.{name}")
 
 
 def require_extra(extra: str, what: str) -> None:

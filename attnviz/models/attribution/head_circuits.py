@@ -21,12 +21,12 @@ from attnviz.base.message import Message, MessageList, Problem
 from attnviz.models.attribution.patching import Model, resolve_index
 from attnviz.models.capture.adapter import switch_implementation, uses_interface
 from attnviz.models.capture.attention_call import AttentionCall, listen_to_calls
-from attnviz.models.capture.edit import is_within
 from attnviz.models.capture.forward_pass import (
     attach_hooks,
     block_name,
     disable_compile,
     is_hidden,
+    is_within,
     modules_by_name,
     replace_hidden,
     this_thread_only,

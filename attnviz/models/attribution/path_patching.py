@@ -24,11 +24,12 @@ from attnviz.models.attribution.patching import (
     clean_and_corrupted_pass,
     repeat_rows,
 )
-from attnviz.models.capture.edit import Edit, is_within
+from attnviz.models.capture.edit import Edit
 from attnviz.models.capture.forward_pass import (
     attach_hooks,
     block_name,
     is_hidden,
+    is_within,
     modules_by_name,
     parent_name,
     this_thread_only,

@@ -16,6 +16,7 @@ from attnviz.core.attention import Scale
 from attnviz.models.capture.forward_pass import (
     attach_hooks,
     block_name,
+    is_within,
     modules_by_name,
     parent_name,
     replace_hidden,
@@ -144,11 +145,6 @@ def _short_repr(value: Any) -> str:
         return f"tensor{tuple(value.shape)}"
     plain = isinstance(value, str | int | float | Collection) and not isinstance(value, Mapping)
     return repr(value)[:60] if plain and not isinstance(value, Trace) else f"<{type(value).__name__}>"
-
-
-def is_within(name: str, ancestor: int | str) -> bool:
-    """Whether a module is `ancestor` or inside it, by their dotted names."""
-    return name == ancestor or (isinstance(ancestor, str) and name.startswith(f"{ancestor}."))
 
 
 def resolve_layers(choice: LayerChoice) -> list[int | str]:

@@ -50,6 +50,11 @@ def parent_name(name: str) -> str:
     return name.rpartition(".")[0]
 
 
+def is_within(name: str, ancestor: int | str) -> bool:
+    """Whether a module is `ancestor` or inside it, by their dotted names."""
+    return name == ancestor or (isinstance(ancestor, str) and name.startswith(f"{ancestor}."))
+
+
 def has_two_stacks(model: nn.Module | None) -> bool:
     """Whether the model's config says that it is an encoder-decoder."""
     return bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from attnviz.base.message import Problem
 from attnviz.models.capture.adapter import is_transformers, switch_implementation, uses_interface
 from attnviz.models.capture.attention_call import listen_to_calls
-from attnviz.models.capture.edit import Edit, edit_streams, is_within
+from attnviz.models.capture.edit import Edit, edit_streams
 from attnviz.models.capture.edited_layer import EditedPass, TextSpan
 from attnviz.models.capture.forward_pass import (
     Logits,

@@ -102,7 +102,7 @@ def freeze_norm(name: str, norm: nn.Module, inputs: Tensor, outputs: Tensor) -> 
 
     LayerNorm, RMSNorm and similar norms are. `inputs` and `outputs` are those of the pass, (B, Q, M).
     """
-    probe = _make_probe(inputs.shape[-1], inputs)
+    probe = _make_probe(inputs.shape[-1], inputs).expand(1, 1, *inputs.shape[2:])  # a norm of heads may differ by head
     with torch.no_grad():
         up, down, shifted, near = (
             to_float32(norm(vector)[0, 0]) for vector in (probe, -probe, probe + _FAR, probe * _NEAR)

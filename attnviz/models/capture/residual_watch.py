@@ -24,6 +24,7 @@ from attnviz.models.capture.head_selection import to_float32
 from attnviz.models.capture.output_projection import find_output_layer
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.residual import ACTIVATIONS, FrozenMap, LogitPath, Residual, freeze_norm, vectors_at
+from attnviz.models.capture.stream_parts import BlockCall, ModelPass, StreamStart, map_tensors
 from attnviz.models.capture.trace import Trace
 
 
@@ -145,7 +146,8 @@ class ResidualWatch:
 
     model: nn.Module
     passages: dict[str, list[Passage]] = field(default_factory=dict)  # in the order of the modules' first answers
-    embedded: dict[str, Tensor] = field(default_factory=dict)  # what the tables of vectors answered, (B or 1, Q, M)
+    embedded: dict[str, list[Tensor]] = field(default_factory=dict)  # answers of the tables of vectors, (B or 1, Q, M)
+    calls: dict[str, list[BlockCall]] = field(default_factory=dict)  # of the blocks, by name
 
     @cached_property
     def _modules(self) -> dict[str, nn.Module]:
@@ -165,17 +167,22 @@ class ResidualWatch:
     def _note_passage(
         self, name: str, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any
     ) -> None:
-        """Forward hook: store a module's hidden states before and after."""
+        """Forward hook: store a module's hidden states before and after, and a block's arguments."""
+        if block_name(name) == name and any(map(is_hidden, (*args, *kwargs.values()))):
+            self.calls.setdefault(name, []).append(BlockCall(*map_tensors((args, kwargs), Tensor.detach)))
         hidden = next((t for t in (*args, *kwargs.values()) if is_hidden(t) or _is_flat(t)), None)
         output = output[0] if isinstance(output, tuple | list) and output else output
         if isinstance(module, nn.Embedding) and is_hidden(output):
-            self.embedded.setdefault(name, output.detach())
+            self.embedded.setdefault(name, []).append(output.detach())
         elif hidden is not None and (is_hidden(output) or _is_flat(output)):
             self.passages.setdefault(name, []).append(Passage(name, module, hidden.detach(), output.detach()))
 
     def add_residual(self, trace: Trace, at: Tensor) -> Trace:
         """The trace with the residual stream of this pass; `at` is the last real position of each row, (B,)."""
-        blocks = self._blocks(trace.layers)
+        try:
+            blocks = self._blocks(trace.layers)
+        except Problem as problem:
+            return replace(trace, residual=Residual((), why=problem.message), last=at)
         chain = [self.passages[name][0] for name in blocks]
         end = chain[-1].hidden_out
         if any(passage.hidden_in.shape != end.shape for passage in chain):
@@ -192,20 +199,39 @@ class ResidualWatch:
         joints = self._find_joints(trace.layers, residual.blocks)
         inside = f"{parent_name(residual.blocks[0])}."
         outside = [passage for name, seen in self.passages.items() if not name.startswith(inside) for passage in seen]
-        tables = {name: table for name, table in self.embedded.items() if not name.startswith(inside)}
         maps = {
             f"{n}.{location}": frozen_map
             for n, joint in enumerate(joints)
             for location, frozen_map in joint.maps.items()
         }
-        start, vectors = find_start(self.model, residual[0], outside, tables)
+        start = self.find_starts()[parent_name(residual.blocks[0])]
         return replace(
             residual,
             path=logit_path(self.model, residual[-1], outside, logits_at(trace.logits, at), at),
-            maps=maps if start is None else maps | {"start": start},
-            embedded=vectors,
+            maps=maps if start.norm is None else maps | {"start": start.norm},
+            embedded=start.vectors,
             mlps=tuple(joint.mlp for joint in joints),
         )
+
+    def find_starts(self) -> dict[str, StreamStart]:
+        """How the stream of each list of blocks begins, by the list's dotted name."""
+        lists = {parent_name(name): calls[0].hidden()[0] for name, calls in reversed(self.calls.items())}
+        starts = {}
+        for name, first in lists.items():
+            others = tuple(f"{parent_name(other)}." for other in lists if other != name)
+            outside = [
+                passage
+                for module, seen in self.passages.items()
+                if not module.startswith((f"{name}.", *others))
+                for passage in seen
+            ]
+            tables = {table: out for table, out in self.embedded.items() if not table.startswith((f"{name}.", *others))}
+            starts[name] = StreamStart()
+            for call in (0, -1):  # the encoder looks its tokens up before the decoder does
+                norm, vectors = find_start(self.model, first, outside, {table: out[call] for table, out in tables.items()})
+                if norm is not None or vectors:
+                    starts[name] = StreamStart(norm, vectors)
+        return starts
 
     def _blocks(self, layers: tuple[RecordedLayer, ...]) -> list[str]:
         """Names of the blocks: outermost numbered modules with the self-attention of one stack."""
@@ -362,8 +388,10 @@ def find_start(
     ask = getattr(model, "get_input_embeddings", None)
     embedding = ask() if callable(ask) else None
     names = modules_by_name(model)
-    others = {name: table for name, table in tables.items() if names[name] is not embedding}
-    token = next((table for name, table in tables.items() if names[name] is embedding), None)
+    weight = getattr(embedding, "weight", None)
+    of_tokens = {name for name in tables if weight is not None and names[name].weight is weight}
+    others = {name: table for name, table in tables.items() if name not in of_tokens}
+    token = next((table for name, table in tables.items() if name in of_tokens), None)
     if token is None:
         return None, {}
     for norm in (

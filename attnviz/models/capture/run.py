@@ -43,6 +43,7 @@ from attnviz.models.capture.plain_torch import record_plain
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.reported_layers import record_reported_layers
 from attnviz.models.capture.residual_watch import ResidualWatch
+from attnviz.models.capture.stream_parts import ModelPass
 from attnviz.models.capture.trace import Trace
 from attnviz.models.catalogue import NEW_TOKENS, LoadedModel
 from attnviz.models.tokens import encode, label_of, read
@@ -148,6 +149,13 @@ def _run_passes(
     with edit_streams(model, [edit for edit in edits if edit.of_stream]):
         trace = _run_module(model, args, logits, inputs, grad, residual, changes)
     changes.require_all_applied()
+    if trace.model_pass is not None:
+
+        def rerun(layer: str | None, head: int | None) -> Trace:
+            more = () if layer is None else (Edit(layers=layer, heads=head or 0, silence=True),)
+            return _run_passes(model, (*edits, *more), args, None, inputs, False, False, None, None)
+
+        trace = replace(trace, model_pass=replace(trace.model_pass, rerun=rerun))
     return replace(names.label_trace(trace), tokenizer=getattr(reader, "tokenizer", reader))
 
 
@@ -203,9 +211,9 @@ def record_pass(model: nn.Module, recorder: Recorder, logits: Logits, inputs: di
     trace = Trace(tuple(recorder.layers), select_logits(output, logits, model, inputs), select_ids_and_masks(inputs))
     if not recorder.residual:
         return trace, output
-    return watch.add_residual(
-        trace, last_positions(inputs, model, trace.layers[0].shape[2] if trace.layers else 0)
-    ), output
+    last = last_positions(inputs, model, trace.layers[0].shape[2] if trace.layers else 0)
+    trace = watch.add_residual(trace, last)
+    return replace(trace, model_pass=ModelPass(model, watch.calls, watch.find_starts())), output
 
 
 # Arguments of a pass in the form that its model takes, from texts, a tokenizer's output or ids; and token labels.

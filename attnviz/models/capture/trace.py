@@ -18,6 +18,8 @@ from attnviz.models.capture.head_selection import to_float32
 from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens, attribute_logit, logit_lens
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.residual import Residual, vectors_at
+from attnviz.models.capture.score_attribution import Against, ScoreAttribution, attribute_score
+from attnviz.models.capture.stream_parts import ModelPass
 from attnviz.models.capture.trace_file import (
     read_trace_file,
     summarise_layers,
@@ -54,6 +56,7 @@ class Trace:
     last: Tensor | None = None  #: of such a capture: the position of each row's last real token, (B,)
     tokens: tuple[Any, ...] = ()  #: labels of a sentence's tokens, or a tuple of each sentence's, where they are known
     tokenizer: Any = None  #: of what `load` gives; it is not saved
+    model_pass: ModelPass | None = None  #: of a capture with `residual`: the model and its blocks' calls; it is not saved
 
     def __repr__(self) -> str:
         return summarise_layers(
@@ -207,6 +210,31 @@ class Trace:
             for choice in several
         ]
         return logit_lens(residual, torch.stack(ids, 1) if ids else at.new_zeros(len(at), 0), at, n)
+
+    def score_attribution(
+        self,
+        layer: int | str,
+        head: int,
+        query: int | None = None,
+        key: int | None = None,
+        against: Against = "competitors",
+        pairs: Sequence[tuple[int, int]] | None = None,
+    ) -> ScoreAttribution:
+        """Take the score of a query and a key apart: products of what wrote the query and what wrote the key.
+
+        Parts are "token", "position", "bias", every earlier head ("0.0"), MLP ("mlp 17") or mixer. The score is
+        measured `against` its "competitors", whose weights the softmax compares it with, the "mean" key, another key's
+        position, or None. `pairs` are several (query, key), of which the means are given.
+
+        The scale of every norm is held at what it was, so the parts add up exactly. They say which component wrote
+        what, not what it means; `cut` measures what depends on it. Needs a capture with `residual` of a model of
+        transformers.
+        """
+        if pairs is None:
+            if query is None or key is None:
+                raise Problem("give query= and key=, or several as pairs=[(query, key), ...]")
+            pairs = [(query, key)]
+        return attribute_score(self.layers, self.model_pass, self[layer], head, pairs, against)
 
     def _residual_at(self, position: int | None) -> tuple[Residual, Tensor]:
         """The residual stream, and the requested position in each row (B,)."""
