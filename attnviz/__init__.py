@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     from attnviz.models.attribution.patching import Cell, Patching, attribution_patching, exact_patching
     from attnviz.models.attribution.path_patching import path_patching
     from attnviz.models.capture import (
+        Cut,
         Edit,
         LogitAttribution,
         LogitLens,
         RecordedLayer,
+        ScoreAttribution,
         Trace,
         capture,
         intervene,
@@ -52,6 +54,7 @@ __all__ = [
     "Cell",
     "Circuit",
     "Composition",
+    "Cut",
     "Edit",
     "HeadCircuits",
     "HeadTable",
@@ -62,6 +65,7 @@ __all__ = [
     "Patching",
     "Problem",
     "RecordedLayer",
+    "ScoreAttribution",
     "Trace",
     "attend",
     "attribution_patching",
@@ -93,8 +97,8 @@ _NAMES = {
     "attnviz.models.attribution.path_patching": ("path_patching",),
     "attnviz.models.attribution.patching": ("Cell", "Patching", "attribution_patching", "exact_patching"),
     "attnviz.models.capture": (
-        "Edit", "LogitAttribution", "LogitLens", "RecordedLayer", "Trace", "capture", "intervene", "patch", "remask",
-        "rescale", "silence",
+        "Cut", "Edit", "LogitAttribution", "LogitLens", "RecordedLayer", "ScoreAttribution", "Trace", "capture",
+        "intervene", "patch", "remask", "rescale", "silence",
     ),
     "attnviz.models.catalogue": ("LoadedModel",),
     "attnviz.models.loading": ("load",),

@@ -12,11 +12,13 @@ from attnviz.models.capture.recorded_layer import LayerKey, MaskChoice, Recorded
 from attnviz.models.capture.residual import Residual
 from attnviz.models.capture.rotary_positions import Rotary, find_rotary, learned_positions
 from attnviz.models.capture.run import capture, intervene
+from attnviz.models.capture.score_attribution import Cut, ScoreAttribution
 from attnviz.models.capture.trace import Trace
 
 __all__ = [
     "AnswerLayer",
     "CachedPass",
+    "Cut",
     "Edit",
     "LayerKey",
     "LogitAttribution",
@@ -29,6 +31,7 @@ __all__ = [
     "ResumedPass",
     "Rotary",
     "ScaleChoice",
+    "ScoreAttribution",
     "TensorChange",
     "Trace",
     "Yardstick",

@@ -18,6 +18,7 @@ from attnviz.models.capture.forward_pass import (
     Logits,
     attach_hooks,
     disable_compile,
+    is_within,
     select_ids_and_masks,
     this_thread_only,
     unwrap_model,

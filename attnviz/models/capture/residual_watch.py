@@ -24,7 +24,7 @@ from attnviz.models.capture.head_selection import to_float32
 from attnviz.models.capture.output_projection import find_output_layer
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.residual import ACTIVATIONS, FrozenMap, LogitPath, Residual, freeze_norm, vectors_at
-from attnviz.models.capture.stream_parts import BlockCall, ModelPass, StreamStart, map_tensors
+from attnviz.models.capture.stream_parts import BlockCall, StreamStart
 from attnviz.models.capture.trace import Trace
 
 
@@ -169,7 +169,7 @@ class ResidualWatch:
     ) -> None:
         """Forward hook: store a module's hidden states before and after, and a block's arguments."""
         if block_name(name) == name and any(map(is_hidden, (*args, *kwargs.values()))):
-            self.calls.setdefault(name, []).append(BlockCall(*map_tensors((args, kwargs), Tensor.detach)))
+            self.calls.setdefault(name, []).append(BlockCall.of_pass(args, kwargs))
         hidden = next((t for t in (*args, *kwargs.values()) if is_hidden(t) or _is_flat(t)), None)
         output = output[0] if isinstance(output, tuple | list) and output else output
         if isinstance(module, nn.Embedding) and is_hidden(output):
@@ -228,7 +228,9 @@ class ResidualWatch:
             tables = {table: out for table, out in self.embedded.items() if not table.startswith((f"{name}.", *others))}
             starts[name] = StreamStart()
             for call in (0, -1):  # the encoder looks its tokens up before the decoder does
-                norm, vectors = find_start(self.model, first, outside, {table: out[call] for table, out in tables.items()})
+                norm, vectors = find_start(
+                    self.model, first, outside, {table: out[call] for table, out in tables.items()}
+                )
                 if norm is not None or vectors:
                     starts[name] = StreamStart(norm, vectors)
         return starts

@@ -63,6 +63,15 @@ class BlockCall:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
 
+    @staticmethod
+    def of_pass(args: tuple[Any, ...], kwargs: dict[str, Any]) -> BlockCall:
+        """The call without its graph, and without its cache, which another run would go on from."""
+
+        def plain(value: Any) -> Any:
+            return None if hasattr(value, "get_seq_length") else map_tensors(value, Tensor.detach)
+
+        return BlockCall(tuple(map(plain, args)), {name: plain(value) for name, value in kwargs.items()})
+
     def hidden(self) -> list[Tensor]:
         """Hidden states among the arguments: the stream first, then what a decoder is given of its encoder."""
         return [value for value in (*self.args, *self.kwargs.values()) if is_hidden(value)]
@@ -98,7 +107,15 @@ class ModelPass:
     calls: Mapping[str, Sequence[BlockCall]]  #: by the blocks' dotted names
     starts: Mapping[str, StreamStart] = field(default_factory=dict)  #: by the dotted name of a list of blocks
     rerun: Callable[..., Any] | None = None  #: the same pass under edits, as a trace
-    parts: dict[tuple[str, int], StreamParts] = field(default_factory=dict)  #: by list of blocks and row, as they are found
+    parts: dict[tuple[str, int], StreamParts] = field(
+        default_factory=dict
+    )  #: by list of blocks and row, as they are found
+
+    @contextmanager
+    def ready(self) -> Iterator[None]:
+        """Let the model's attention be read inside the block, without gradients."""
+        with torch.no_grad(), disable_compile(self.model), switch_implementation(self.model):
+            yield
 
     def stream_parts(self, layers: Sequence[RecordedLayer], blocks: str, row: int) -> StreamParts:
         """Parts of the stream of one list of blocks in a row of the batch; found once."""
@@ -148,14 +165,17 @@ class StreamParts:
         for name in (*self.blocks, *(layer.name for layer in layers)):
             runs = len(model_pass.calls[name]) if name in model_pass.calls else sum(a.name == name for a in layers)
             if runs != 1:
-                raise Problem("{name} ran {count} times in this pass: its parts cannot be told apart", name=name, count=runs)
+                raise Problem(
+                    "{name} ran {count} times in this pass: its parts cannot be told apart", name=name, count=runs
+                )
         rows = max(layer.shape[0] for layer in layers)
         self.calls = {name: model_pass.calls[name][0].row(row, rows) for name in self.blocks}
         self.before = [_initial_parts(self._stream(0), model_pass.starts.get(blocks, StreamStart()), row)]
         self.last_read: tuple[str, int, HeadParts] | None = None
         self.last_run: BlockRun | None = None
+        self.end: FrozenMap | None = None  # the last norm of an encoder
         self.passes_on: list[bool] = []  # of each block: whether what came in stays as it is, or a norm changes it
-        self.writers: dict[str, tuple[str, int]] = {}  # the module that writes each part, and the number of its block
+        self.writers: dict[str, tuple[tuple[str, ...], int]] = {}  # modules that write each part, and their block
 
     def _stream(self, number: int) -> Tensor:
         return self.calls[self.blocks[number]].hidden()[0]
@@ -173,11 +193,9 @@ class StreamParts:
         return next(layer for layer in inside if is_within(layer.name, self.blocks[number]))
 
     @contextmanager
-    def silence_module(self, name: str | None) -> Iterator[None]:
-        """Make a module answer 0 inside the block; None changes nothing."""
-        with attach_hooks(
-            self.modules[n].register_forward_hook(this_thread_only(_put_zeros)) for n in (name,) if n is not None
-        ):
+    def silence_modules(self, names: Sequence[str]) -> Iterator[None]:
+        """Make these modules answer 0 inside the block."""
+        with attach_hooks(self.modules[name].register_forward_hook(this_thread_only(_put_zeros)) for name in names):
             yield
 
     def number_of(self, layer: RecordedLayer) -> int:
@@ -199,8 +217,11 @@ class StreamParts:
     def at_end(self, given: Tensor) -> Parts:
         """Parts of what a decoder is given of this stack: after its last block, and its last norm if it has one."""
         parts, run = self.at_block(len(self.blocks)), self.block_run(len(self.blocks) - 1)
-        norm = self._last_norm(run.output, given)
-        return parts if norm is None else self._through_norm(norm, parts)
+        self.end = self._last_norm(run.output, given)
+        if self.end is None:
+            return parts
+        held = [apply_frozen(self.end, value[None], bias=n == 0)[0] for n, value in enumerate(parts.values)]
+        return Parts(parts.names, tuple(held))
 
     def _last_norm(self, end: Tensor, given: Tensor) -> FrozenMap | None:
         if is_near(end, given, given):
@@ -213,11 +234,6 @@ class StreamParts:
                     return norm
         raise Problem("what stands between {name} and the decoder is no norm", name=self.blocks[-1])
 
-    @staticmethod
-    def _through_norm(norm: FrozenMap, parts: Parts) -> Parts:
-        held = [apply_frozen(norm, value[None], bias=n == 0)[0] for n, value in enumerate(parts.values)]
-        return Parts(parts.names, tuple(held))
-
     def _pass_on(self, number: int) -> Parts:
         """Parts after a block: what it passes on of those before, and what its heads and others write."""
         old, run = self.before[number], self.block_run(number)
@@ -227,7 +243,7 @@ class StreamParts:
         out = run.join(rows, new)
         nothing, bias = out[0], out[1]
         names = [name for name, _ in new if name != BIAS]
-        self.writers |= {name: (next(iter(writes)), number) for name, writes in new if name != BIAS}
+        self.writers |= {name: (tuple(writes), number) for name, writes in new if name != BIAS}
         kept = [(name, row - nothing) for name, row in zip(names, out[3:], strict=True) if bool((row - nothing).any())]
         self.passes_on.append(torch.allclose(out[2] - nothing, stream[0], rtol=1e-4, atol=1e-5))
         before = list(self._pass_through(number, torch.stack(old.values[1:])))
@@ -248,15 +264,16 @@ class StreamParts:
         out = self.block_run(number).join(torch.cat([torch.zeros_like(rows[:1]), rows]), [])
         return out[1:] - out[0]
 
-    def follow_to_end(self, sender: RecordedLayer, part: str, given: Tensor) -> Tensor:
-        """The same in what a decoder is given of this stack."""
+    def follow_to_end(self, sender: RecordedLayer, part: str) -> Tensor:
+        """The same in what a decoder is given of this stack, (Dv, T, M); after `at_end`."""
         rows, _ = self.follow_head(sender, part, len(self.blocks))
-        norm = self._last_norm(self.block_run(len(self.blocks) - 1).output, given)
-        return rows if norm is None else apply_frozen(norm, rows, bias=False)
+        return rows if self.end is None else apply_frozen(self.end, rows, bias=False)
 
     def read_encoder_rows(self, layer: RecordedLayer, head: int, rows: Tensor) -> Tensor:
         """Keys of one head of rows of the encoder's stream, less what nothing gives."""
-        k = self.block_run(self.number_of(layer)).read_encoder(layer, torch.cat([torch.zeros_like(rows[:1]), rows]), head)
+        k = self.block_run(self.number_of(layer)).read_encoder(
+            layer, torch.cat([torch.zeros_like(rows[:1]), rows]), head
+        )
         return k[1:] - k[0]
 
     def follow_head(self, sender: RecordedLayer, part: str, to: int) -> tuple[Tensor, list[Written]]:
@@ -264,7 +281,7 @@ class StreamParts:
 
         Of a head in that block itself: nothing, and what its output projection then writes.
         """
-        module, number = self.writers[part]
+        (module,), number = self.writers[part]
         columns = sender.w_o_by_head[int(part.rpartition(".")[2])].mT  # (Dv, M)
         length = self._stream(0).shape[1]
         units: list[Written] = [(part, {module: column.expand(length, -1)}) for column in columns]
@@ -277,7 +294,9 @@ class StreamParts:
             rows = self._pass_through(between, rows)
         return rows, []
 
-    def read_rows(self, layer: RecordedLayer, head: int, rows: Tensor, written: Sequence[Written]) -> tuple[Tensor, Tensor]:
+    def read_rows(
+        self, layer: RecordedLayer, head: int, rows: Tensor, written: Sequence[Written]
+    ) -> tuple[Tensor, Tensor]:
         """Queries and keys of one head of rows of parts, less what nothing gives."""
         nothing = torch.zeros_like(to_float32(self._stream(0)))
         q, k = self.block_run(self.number_of(layer)).read(layer, torch.cat([nothing, nothing, rows]), written, head)
@@ -311,7 +330,7 @@ class StreamParts:
         written = [entry for entry in run.written_parts() if not any(is_within(layer.name, cut) for cut in entry[1])]
         rows = torch.cat([torch.zeros_like(parts.values[0])[None], parts.stacked()])
         q, k = (_differences(vectors) for vectors in run.read(layer, rows, written, head))
-        self.writers |= {name: (next(iter(writes)), number) for name, writes in written if name != BIAS}
+        self.writers |= {name: (tuple(writes), number) for name, writes in written if name != BIAS}
         names = (*parts.names, *(name for name, _ in written if name != BIAS))
         if encoder is not None:
             rows = torch.cat([torch.zeros_like(encoder.values[0])[None], encoder.stacked()])
@@ -323,13 +342,18 @@ class StreamParts:
             )
         some = (q != 0).flatten(1).any(1) | (k != 0).flatten(1).any(1)
         some[0] = True  # what stands after the layer in its block has no share in it
-        found = HeadParts(tuple(name for name, there in zip(names, some.tolist(), strict=True) if there), q[some], k[some])
+        found = HeadParts(
+            tuple(name for name, there in zip(names, some.tolist(), strict=True) if there), q[some], k[some]
+        )
         recorded_q, recorded_k, _ = layer.qkv
         kv_head = head * layer.n_kv_heads // layer.n_heads
         for ours, theirs in ((found.q, recorded_q[:, head]), (found.k, recorded_k[:, kv_head])):
             whole = to_float32(theirs[self.row if len(theirs) > 1 else 0])
             if not is_near(ours.sum(0), whole, theirs):
-                raise Problem("what {name} makes of the residual stream is no linear map, even with its norms held", name=layer.name)
+                raise Problem(
+                    "what {name} makes of the residual stream is no linear map, even with its norms held",
+                    name=layer.name,
+                )
         self.last_read = (layer.name, head, found)
         return found
 
@@ -361,7 +385,8 @@ def _norm_of_row(norm: FrozenMap, row: int) -> FrozenMap:
 
 def apply_frozen(norm: FrozenMap, x: Tensor, bias: bool = True) -> Tensor:
     """A norm at the scale of the pass, on rows of hidden states (R, Q, ..., M)."""
-    assert norm.scale is not None and norm.gain is not None
+    assert norm.scale is not None
+    assert norm.gain is not None
     if norm.centres:
         x = x - x.mean(-1, keepdim=True)
     x = x * norm.scale[..., None] * norm.gain
@@ -425,21 +450,18 @@ class BlockRun:
             self.seen.setdefault(name, []).append(_Seen(module, inputs, _first(output)))
 
     def _run(
-        self, call: BlockCall, hooks: Iterator[Any], recorded: Mapping[str, Tensor] | None = None, target: str | None = None
+        self,
+        call: BlockCall,
+        hooks: Iterator[Any],
+        recorded: Mapping[str, Tensor] | None = None,
+        target: str | None = None,
     ) -> Tensor:
-        """Hidden states after the block, float32; those of a run that stops at `target` are empty."""
-        model, listener = self.parts.model, self.parts.listener
+        """Hidden states after the block, float32; those of a run that stops at `target` are empty. Inside `ready`."""
+        listener = self.parts.listener
         listener.begin_pass()
         listener.recorded, listener.target = recorded or {}, target
         output: Any = self.stream[:0]
-        with (
-            torch.no_grad(),
-            disable_compile(model),
-            switch_implementation(model),
-            listen_to_calls(listener),
-            attach_hooks(hooks),
-            suppress(_StopRun),
-        ):
+        with listen_to_calls(listener), attach_hooks(hooks), suppress(_StopRun):
             output = self.parts.modules[self.name](*call.args, **call.kwargs)
         return to_float32(_first(output))
 
@@ -484,7 +506,10 @@ class BlockRun:
     def written_parts(self) -> list[Written]:
         """What each head and each other module writes, by the outputs of modules that the block then joins."""
         written: list[Written] = []
-        number, outputs = self.name.rpartition(".")[2], {n: self._by_position(self.seen[n][0].output) for n in self.cuts}
+        number, outputs = (
+            self.name.rpartition(".")[2],
+            {n: self._by_position(self.seen[n][0].output) for n in self.cuts},
+        )
         for layer in self.attention:
             if layer.w_o is None:
                 continue
@@ -497,12 +522,13 @@ class BlockRun:
                 written += [(f"{prefix}{layer.index}.{head}", {name: value}) for head, value in enumerate(heads)]
                 written.append((BIAS, {name: bias}))
                 outputs.pop(name)
+        others: dict[str, dict[str, Tensor]] = {}
         for name, output in outputs.items():
             last = name.rpartition(".")[2]
             inside = any(is_within(layer.name, name) for layer in self.attention)
             kind = "attention" if inside else "mlp" if _MLP.search(name.removeprefix(self.name)) else last
-            written.append((f"{kind} {number}", {name: output[0]}))
-        return written
+            others.setdefault(f"{kind} {number}", {})[name] = output[0]
+        return [*written, *others.items()]
 
     def join(self, rows: Tensor, written: Sequence[Written]) -> Tensor:
         """Hidden states after the block for rows (R, T, M) of parts before it, then for each part written in it.
@@ -519,7 +545,9 @@ class BlockRun:
 
     def read_encoder(self, layer: RecordedLayer, rows: Tensor, head: int) -> Tensor:
         """Keys (R, K, D) of one head that a cross-attention layer makes of rows of the encoder's stream."""
-        chunks = ((self.call.with_hidden(self.stream, chunk.to(self.stream.dtype)), len(chunk)) for chunk in self._split(rows))
+        chunks = (
+            (self.call.with_hidden(self.stream, chunk.to(self.stream.dtype)), len(chunk)) for chunk in self._split(rows)
+        )
         return torch.cat([self.read_qk(layer, call, self._hooks(count, {}), head)[1] for call, count in chunks])
 
     def read_qk(self, layer: RecordedLayer, call: BlockCall, hooks: Iterator[Any], head: int) -> tuple[Tensor, Tensor]:
@@ -537,7 +565,9 @@ class BlockRun:
     def _split(self, rows: Tensor) -> tuple[Tensor, ...]:
         return rows.split(max(1, TOKENS // rows.shape[1]))
 
-    def _chunks(self, rows: Tensor, written: Sequence[Written], cuts: Sequence[str]) -> Iterator[tuple[BlockCall, Iterator[Any]]]:
+    def _chunks(
+        self, rows: Tensor, written: Sequence[Written], cuts: Sequence[str]
+    ) -> Iterator[tuple[BlockCall, Iterator[Any]]]:
         """Calls of the block for a few rows each, with the hooks that put in what modules write and hold its norms."""
         hidden, outputs = self._rows(rows, written, cuts)
         start = 0
@@ -551,7 +581,8 @@ class BlockRun:
         named = [entry for entry in written if entry[0] != BIAS]
         hidden = torch.cat([rows, rows.new_zeros(len(named), *rows.shape[1:])])
         outputs = {
-            name: hidden.new_zeros(len(hidden), *self._by_position(self.seen[name][0].output).shape[1:]) for name in cuts
+            name: hidden.new_zeros(len(hidden), *self._by_position(self.seen[name][0].output).shape[1:])
+            for name in cuts
         }
         row_of = {id(entry): len(rows) + index for index, entry in enumerate(named)}
         for entry in written:
@@ -581,7 +612,7 @@ class BlockRun:
 
 def require_exact(layer: RecordedLayer) -> RecordedLayer:
     if not layer.exact:
-        raise Problem("layer {index} gives its weights only; scores cannot be taken apart", index=layer.index)
+        raise Problem("layer {index} gives its weights only; its scores cannot be taken apart", index=layer.index)
     return layer
 
 

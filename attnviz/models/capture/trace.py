@@ -56,7 +56,9 @@ class Trace:
     last: Tensor | None = None  #: of such a capture: the position of each row's last real token, (B,)
     tokens: tuple[Any, ...] = ()  #: labels of a sentence's tokens, or a tuple of each sentence's, where they are known
     tokenizer: Any = None  #: of what `load` gives; it is not saved
-    model_pass: ModelPass | None = None  #: of a capture with `residual`: the model and its blocks' calls; it is not saved
+    model_pass: ModelPass | None = (
+        None  #: of a capture with `residual`: the model and its blocks' calls; it is not saved
+    )
 
     def __repr__(self) -> str:
         return summarise_layers(

@@ -1,0 +1,78 @@
+"""The table of a score: parts of the query by parts of the key, with their sums as bars."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from attnviz.base.words import _
+from attnviz.figures.chart import BARE, Panel, axis, bars, cells, panels
+from attnviz.figures.heatmap import escape_markup
+from attnviz.figures.theme import K_VERMILION, Q_BLUE, SIGNED, Figure
+
+
+def score_table(queries: Sequence[str], keys: Sequence[str], table: np.ndarray) -> Figure:
+    """Products (query parts, key parts) as cells, sums of rows as bars beside them and sums of columns below."""
+    rows, columns = ([escape_markup(part_label(name)) for name in names] for names in (queries, keys))
+    most = float(np.abs(table).max(initial=0.0)) or 1.0
+    by_query, by_key = table.sum(1), table.sum(0)
+    hover = _("query: {row}, key: {column}").format(row="%{y}", column="%{x}") + "<br><b>%{z:+.4f}</b><extra></extra>"
+    across = BARE | {"tickangle": -35, "ticks": ""}
+    down = {"autorange": "reversed", "ticks": ""} | BARE
+    hidden = {"showticklabels": False, "ticks": ""} | BARE
+    grid = cells(
+        table.astype(np.float32), SIGNED, -most, most, gap=2, hover=hover, x=columns, y=rows, texttemplate="%{z:+.1f}"
+    )
+    beside = bars(
+        by_query.tolist(), rows, "", Q_BLUE, across=True, numbers="+.1f", hover="%{y}: %{x:+.3f}<extra></extra>"
+    )
+    below = bars(columns, by_key.tolist(), "", K_VERMILION, numbers="+.1f", hover="%{x}: %{y:+.3f}<extra></extra>")
+    spacing = {
+        "specs": [[{}, {}], [{}, None]],
+        "column_widths": [0.7, 0.3],
+        "row_heights": [0.72, 0.28],
+        "horizontal_spacing": 0.03,
+        "vertical_spacing": 0.03,
+        "shared_yaxes": True,
+        "shared_xaxes": True,
+    }
+    return panels(
+        [
+            Panel([grid], across | {"side": "top"}, down | {"title": _("parts of the query")}),
+            Panel([beside], hidden | {"range": _room(by_query)}, down),
+            Panel(
+                [below],
+                axis(_("parts of the key")) | {"showticklabels": False, "ticks": ""} | BARE,
+                hidden | {"range": _room(by_key)},
+            ),
+        ],
+        2,
+        spacing=spacing,
+        height=150 + 46 * len(rows),
+        showlegend=False,
+        bargap=0.35,
+    )
+
+
+def part_label(name: str) -> str:
+    """What a part is called on screen."""
+    if name.startswith("encoder "):
+        return _("encoder: {part}").format(part=part_label(name.removeprefix("encoder ")))
+    words = {
+        "token": _("the token"),
+        "position": _("its position"),
+        "bias": _("biases"),
+        "others": _("all others"),
+    }
+    if name in words:
+        return words[name]
+    if re.fullmatch(r"(cross )?\d+\.\d+", name):
+        return _("head {name}").format(name=name.removeprefix("cross "))
+    return name.replace("mlp ", "MLP ").replace("_", " ")
+
+
+def _room(values: np.ndarray) -> list[float]:
+    """Range of an axis of bars that leaves room for their numbers."""
+    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
+    room = 0.35 * ((high - low) or 1.0)
+    return [low - room * (low < 0), high + room]

@@ -1,0 +1,365 @@
+"""A score taken apart, against autograd over the same model with its norms frozen and its parts cut off as leaves."""
+
+from contextlib import ExitStack
+from functools import partial
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.testing import assert_close
+from transformers import AttentionInterface, AutoModelForCausalLM, AutoModelForSeq2SeqLM
+
+from attnviz.base.message import Problem
+from attnviz.models.capture import Trace, capture
+from tests.models.capture.family_inputs import text
+from tests.models.capture.test_logit_attribution import first, frozen
+from tests.models.capture.tiny_config import changed, classes, tiny
+from tests.models.tiny import given_to, llama, padded, tokens
+from tests.models.tiny_streams import STREAMS
+
+
+class Family(NamedTuple):
+    """How to build a family, and where it writes: projections of heads, and other modules by the names of parts."""
+
+    build: Any
+    projections: dict[str, str]
+    others: dict[str, str]
+    kind: str = "self"
+
+
+def other_family(name: str) -> nn.Module:
+    """A tiny model of that type, whose norms, biases and sinks are not 1 and 0."""
+    _, config_class = classes(name)
+    config = tiny(config_class, **changed(name, config_class))
+    torch.manual_seed(0)
+    auto = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
+    model = auto.from_config(config).eval()
+    for parameter in model.parameters():
+        parameter.data += 0.2 * torch.randn_like(parameter) if parameter.dim() == 1 else parameter.data
+    return model
+
+
+def named(pattern: str, count: int, part: str) -> dict[str, str]:
+    return {part.format(n): pattern.format(n) for n in range(count)}
+
+
+_LLAMA = ("model.layers.{}.self_attn.o_proj", "model.layers.{}.mlp")
+_MORE = {
+    "qwen3": _LLAMA,
+    "gpt_oss": _LLAMA,
+    "deepseek_v3": _LLAMA,
+    "mixtral": _LLAMA,
+    "stablelm": _LLAMA,
+    "falcon_h1": ("model.layers.{}.self_attn.o_proj", "model.layers.{}.feed_forward"),
+}
+FAMILIES = {
+    name: Family(build, named(projection, 3, "{}"), named(mlp, 3, "mlp {}"))
+    for name, (build, projection, mlp) in STREAMS.items()
+} | {
+    name: Family(partial(other_family, name), named(projection, 2, "{}"), named(mlp, 2, "mlp {}"))
+    for name, (projection, mlp) in _MORE.items()
+}  # fmt: skip
+FAMILIES["falcon_h1"].others.update(named("model.layers.{}.mamba", 2, "mamba {}"))
+FAMILIES["bart"] = Family(
+    partial(other_family, "bart"),
+    named("model.encoder.layers.{}.self_attn.out_proj", 2, "encoder {}")
+    | named("model.decoder.layers.{}.self_attn.out_proj", 2, "{}")
+    | named("model.decoder.layers.{}.encoder_attn.out_proj", 2, "cross {}"),
+    named("model.encoder.layers.{}.fc2", 2, "encoder mlp {}") | named("model.decoder.layers.{}.fc2", 2, "mlp {}"),
+    "cross",
+)
+LAYER = 1  #: scores are read in the second layer, which reads what the first one wrote
+
+
+def inputs_of(family: str, model: nn.Module) -> dict[str, Tensor]:
+    if FAMILIES[family].kind == "cross":
+        return {"input_ids": tokens(), "decoder_input_ids": tokens(2, 5, seed=4)}
+    return {"input_ids": tokens() if family in STREAMS else text(model.config)["input_ids"]}
+
+
+def part_name(family: str, module: str) -> str:
+    prefix = "encoder " if FAMILIES[family].kind == "cross" and ".encoder." in module else ""
+    last = module.rpartition(".")[2]
+    return prefix + (
+        "position"
+        if "pos" in last or last == "wpe"
+        else "token"
+        if ("tok" in last and "type" not in last) or last in ("wte", "word_embeddings", "embed_in")
+        else last
+    )
+
+
+def by_hand(
+    family: str, model: nn.Module, inputs: dict[str, Tensor], layer: int, head: int, query: int, shares: Tensor
+):
+    """Parts of a query, with the scale, and of a mix of keys, (D,): gradients times values, by torch alone."""
+    spec, modules, leaves, calls = FAMILIES[family], dict(model.named_modules()), {}, []
+
+    def leaf(name: str, value: Tensor) -> Tensor:
+        leaves[name] = value.detach().requires_grad_()
+        return leaves[name]
+
+    def attend(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, **options: Any):
+        calls.append((module, q, k, options.get("scaling")))
+        k, v = (t.repeat_interleave(q.shape[1] // t.shape[1], 1) for t in (k, v))
+        return torch.zeros_like(q[..., :1]).expand(*q.shape[:-1], v.shape[-1]).transpose(1, 2), None
+
+    before = capture(model, **inputs, logits=None)
+    outputs = {layer.name: layer.head_outputs() for layer in before}
+    AttentionInterface.register("by_hand", attend)
+    was = model.config._attn_implementation
+    model.set_attn_implementation("by_hand")
+    names = {m: name for name, m in modules.items()}
+    with ExitStack() as stack:
+        stack.callback(model.set_attn_implementation, was)
+        hooks = [m.register_forward_hook(frozen) for m in modules.values() if type(m).__name__.endswith("Norm")]
+        found = iter(outputs.values())
+        for part, projection in spec.projections.items():
+            hooks.append(
+                modules[projection].register_forward_pre_hook(
+                    lambda m, x, part=part: (leaf(part, next(found).transpose(1, 2).flatten(2)),)
+                )
+            )
+        for part, name in spec.others.items():
+            hooks.append(
+                modules[name].register_forward_hook(
+                    lambda m, x, y, part=part: (leaf(part, first(y)), *y[1:]) if isinstance(y, tuple) else leaf(part, y)
+                )
+            )
+        for name, module in modules.items():
+            if isinstance(module, nn.Embedding):
+                hooks.append(module.register_forward_hook(lambda m, x, y, name=name: leaf(name, y)))
+        for hook in hooks:
+            stack.callback(hook.remove)
+        model(**inputs, use_cache=False) if "use_cache" in model.forward.__code__.co_varnames else model(**inputs)
+    wanted = [call for call in calls if ("encoder_attn" in names[call[0]]) == (spec.kind == "cross")]
+    _, q, k, scale = wanted[layer]
+    biases = {n: p for n, p in model.named_parameters(remove_duplicate=False) if n.endswith("bias") and p.dim() == 1}
+    every = leaves | biases
+    key = torch.einsum("k,kd->d", shares, k[0, head * k.shape[1] // q.shape[1]])
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+
+    def parts(vector: Tensor) -> dict[str, Tensor]:
+        total: dict[str, list[Tensor]] = {}
+        for number in vector:
+            slopes = torch.autograd.grad(number, list(every.values()), allow_unused=True, retain_graph=True)
+            here: dict[str, Tensor] = {}
+            for (name, value), slope in zip(every.items(), slopes, strict=True):
+                if slope is None:
+                    continue
+                if name in spec.projections:
+                    heads = (slope * value).unflatten(-1, (q.shape[1], -1)).sum((0, 1, 3))
+                    here |= {f"{name}.{h}": each for h, each in enumerate(heads)}
+                else:
+                    part = name if name in spec.others else "bias" if name in biases else part_name(family, name)
+                    here[part] = here.get(part, 0.0) + (slope * value).sum()
+            for name, each in here.items():
+                total.setdefault(name, []).append(each.detach())
+        return {name: torch.stack(each) for name, each in total.items()}
+
+    return parts(q[0, head, query] * scale), parts(key)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_products_of_parts_are_those_of_their_gradients_where_norms_are_frozen(family: str) -> None:
+    spec = FAMILIES[family]
+    model = spec.build()
+    inputs = {name: value[:1] for name, value in inputs_of(family, model).items()}
+    trace = capture(model, **inputs, residual=True)
+    layer = trace.layer(LAYER, stack="decoder" if spec.kind == "cross" else None, kind=spec.kind)
+    number = trace.layers.index(layer)
+    head, query = 2, 4
+    against: Any
+    for against in ("competitors", 1, None):
+        found = trace.score_attribution(number, head, query, 2, against=against)
+        weights = layer.weights(head)[0, 0, query]
+        shares = torch.zeros(layer.shape[3])
+        if against == "competitors":
+            shares = -weights / (1 - weights[2])
+        elif against is not None:
+            shares[against] = -1.0
+        shares[2] = 1.0
+        q, k = by_hand(family, model, inputs, LAYER, head, query, shares)
+        assert set(found.parts) >= {name for name in (*q, *k) if float((q | k)[name].abs().max()) > 1e-6}
+        width = next(iter(q.values())).shape
+        none = torch.zeros(width)
+        q_parts, k_parts = (torch.stack([side.get(name, none) for name in found.parts]) for side in (q, k))
+        wanted = q_parts @ k_parts.mT
+        assert_close(found.table[0], wanted, rtol=1e-4, atol=1e-5 * float(1 + wanted.abs().max()))
+
+
+def scores_in(model: nn.Module, inputs: dict[str, Tensor], layer: int, head: int) -> Tensor:
+    """Weights (Q, K) of a head in the first row, by transformers' own eager attention."""
+    was = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        weights = model(**inputs, output_attentions=True).attentions[layer][0, head]
+    model.set_attn_implementation(was)
+    return weights
+
+
+#: where each of these families reads the stream: what is given to it is a norm's, or the stream itself
+READ = {
+    "llama": "model.layers.2.input_layernorm",
+    "gpt2": "transformer.h.2.ln_1",
+    "bert": "bert.encoder.layer.2.attention.self",
+}
+
+
+@pytest.mark.parametrize("family", READ)
+@pytest.mark.parametrize("part", ["0.2", "mlp 1", "token"])
+def test_a_cut_part_is_one_that_the_keys_or_the_query_did_not_read(family: str, part: str) -> None:
+    """By hand: the stream is changed by a hook where the block reads it, once for keys and once for queries."""
+    spec, model, head, query, key = FAMILIES[family], FAMILIES[family].build(), 1, 5, 2
+    inputs = {"input_ids": tokens(1)}
+    found = capture(model, **inputs, residual=True).score_attribution(2, head, query, key)
+    before = scores_in(model, inputs, 2, head)[query]
+    assert_close(found.weight[0].float(), before[key], rtol=1e-4, atol=1e-6)
+    written = written_by(model, spec, inputs, part, READ[family])
+    whole = qk_of(model, inputs, 2)
+    with given_to(model, READ[family], lambda stream: stream - written):
+        without = qk_of(model, inputs, 2)
+    for side, (q, k) in {"key": (whole[0], without[1]), "query": (without[0], whole[1])}.items():
+        each = model.config.num_attention_heads // k.shape[1]
+        scores = (q[0, head, query] @ k[0, head // each].mT) * q.shape[-1] ** -0.5
+        expected = (scores if family == "bert" else scores[: query + 1]).softmax(0)
+        cut = found.cut(part, side)
+        assert cut.weight == pytest.approx(float(expected[key]), abs=1e-5)
+        assert_close(cut.row[: len(expected)].float(), expected, rtol=1e-4, atol=1e-5)
+        assert_close(cut.row_before.float(), before, rtol=1e-4, atol=1e-5)
+        assert cut.log_odds == pytest.approx(float(torch.logit(expected[key])), abs=1e-3)
+        margin = (found.by_key if side == "key" else found.by_query)[0, found.parts.index(part)]
+        assert cut.estimate == pytest.approx(float(found.log_odds - margin), abs=1e-4)
+
+
+def qk_of(model: nn.Module, inputs: dict[str, Tensor], layer: int) -> tuple[Tensor, Tensor]:
+    trace = capture(model, **inputs, logits=None)
+    return trace[layer].q, trace[layer].k
+
+
+def written_by(model: nn.Module, spec: Family, inputs: dict[str, Tensor], part: str, read: str) -> Tensor:
+    """What a part left in the stream at `read`, (1, T, M): slopes of the stream, norms frozen, times its value."""
+    modules, leaves, streams = dict(model.named_modules()), [], []
+    module = spec.others.get(part) or spec.projections.get(part.split(".")[0])
+
+    def leaf(value: Tensor) -> Tensor:
+        leaves.append(value.detach().requires_grad_())
+        return leaves[0]
+
+    hooks = [m.register_forward_hook(frozen) for m in modules.values() if type(m).__name__.endswith("Norm")]
+    for projection in (*spec.projections.values(), *spec.others.values()):  # nothing else on the way
+        if projection != module:
+            hooks.append(modules[projection].register_forward_hook(lambda m, x, y: first(y).detach()))
+    if part == "token":
+        hooks.append(model.get_input_embeddings().register_forward_hook(lambda m, x, y: leaf(y)))
+    elif part in spec.others:
+        hooks.append(modules[module].register_forward_hook(lambda m, x, y: leaf(y)))
+    else:
+        hooks.append(modules[module].register_forward_pre_hook(lambda m, x: (leaf(x[0]),)))
+    hooks.append(modules[read].register_forward_pre_hook(lambda m, x: streams.append(x[0])))
+    model(**inputs)
+    for hook in hooks:
+        hook.remove()
+    (value,), stream = leaves, streams[0]
+    only = torch.zeros_like(value)
+    columns = slice(None) if part not in spec.projections and "." not in part else slice(16, 24)  # the third head's
+    only[..., columns] = value.detach()[..., columns]
+    parts = [(torch.autograd.grad(number, value, retain_graph=True)[0] * only).sum() for number in stream.flatten()]
+    return torch.stack(parts).view_as(stream).detach()
+
+
+def test_what_a_part_does_in_the_whole_model_is_measured_by_switching_it_off() -> None:
+    model, ids = llama(num_hidden_layers=3), tokens(1)
+    found = capture(model, input_ids=ids, residual=True).score_attribution(2, 1, 5, 2)
+    head, width = 4, 8
+
+    def silence(given: Tensor) -> Tensor:
+        given[..., head * width : (head + 1) * width] = 0
+        return given
+
+    with given_to(model, "model.layers.0.self_attn.o_proj", silence):
+        expected = scores_in(model, {"input_ids": ids}, 2, 1)[5, 2]
+    assert found.cut("0.4").total == pytest.approx(float(expected), abs=1e-5)
+    hook = model.model.layers[1].mlp.register_forward_hook(lambda m, x, y: torch.zeros_like(y))
+    expected = scores_in(model, {"input_ids": ids}, 2, 1)[5, 2]
+    hook.remove()
+    assert found.cut("mlp 1").total == pytest.approx(float(expected), abs=1e-5)
+    assert found.cut("token").total is None
+    assert found.cut("bias").total is None
+
+
+@pytest.mark.parametrize("family", ["llama", "bert", "gemma2", "gpt_oss", "bart"])
+def test_parts_add_up_to_the_log_odds_and_sources_to_their_part(family: str) -> None:
+    spec = FAMILIES[family]
+    model = spec.build()
+    trace = capture(model, **inputs_of(family, model), residual=True)
+    layer = trace.layer(1, stack="decoder" if spec.kind == "cross" else None, kind=spec.kind)
+    number, pairs = trace.layers.index(layer), [(4, 2), (3, 1)]
+    found = trace.score_attribution(number, 2, pairs=pairs)
+    weights = torch.stack([layer.weights(2)[:, 0, query, key] for query, key in pairs])
+    assert_close(found.weight.float(), weights.mean(0), rtol=1e-4, atol=1e-6)
+    assert_close(found.log_odds.float(), torch.logit(weights).mean(0), rtol=0, atol=1e-3)
+    together = found.table.sum((1, 2)) + found.position + found.sink
+    assert_close(together, found.score - found.baseline, rtol=0, atol=1e-3)
+    assert_close(together + found.capped - found.entropy, found.log_odds, rtol=0, atol=1e-3)
+    singly = [trace.score_attribution(number, 2, *pair).table for pair in pairs]
+    assert_close(found.table, (singly[0] + singly[1]) / 2, rtol=1e-4, atol=1e-6)
+    for part in [name for name in found.parts if name.rpartition(".")[2].isdigit()]:
+        index = found.parts.index(part)
+        for sources, margin in ((found.by_key_source, found.by_key), (found.by_query_source, found.by_query)):
+            assert_close(sources(part).sum(1), margin[:, index], rtol=1e-3, atol=1e-5)
+    rows, columns, table = found.compact(3, row=1)
+    assert len(rows) == len(columns) == 4
+    assert rows[-1] == columns[-1] == "others"
+    assert_close(table.sum(), found.table[1].sum(), rtol=1e-4, atol=1e-5)
+    frame = found.to_dataframe()
+    assert len(frame) == found.table.numel()
+    best = found.top(1, row=1)[0]
+    cell = frame[(frame.batch == 1) & (frame.query_part == best[0]) & (frame.key_part == best[1])]
+    assert cell["value"].item() == pytest.approx(best[2])
+    assert found.plot().data
+    assert len(repr(found)) < 200
+
+
+def test_each_row_of_a_padded_batch_is_taken_apart_as_if_alone() -> None:
+    model, ids, mask = llama(), tokens(), padded("left")
+    found = capture(model, input_ids=ids, attention_mask=mask, residual=True).score_attribution(1, 3, 6, 4)
+    for row, start in ((0, 3), (1, 0)):
+        trace = capture(model, input_ids=ids[row : row + 1, start:], residual=True)
+        alone = trace.score_attribution(1, 3, 6 - start, 4 - start)
+        assert alone.parts == found.parts
+        assert_close(found.table[row], alone.table[0], rtol=1e-3, atol=1e-4)
+        assert_close(found.weight[row], alone.weight[0])
+
+
+def test_what_cannot_be_taken_apart_is_refused_in_a_sentence(tmp_path: Any) -> None:
+    model = llama()
+    trace = capture(model, input_ids=tokens(1), residual=True)
+    trace.save(tmp_path / "trace")
+    for wrong, said in (
+        (capture(model, input_ids=tokens(1)), "needs a capture with residual=True"),
+        (Trace.load(tmp_path / "trace"), "not a trace from a file"),
+    ):
+        with pytest.raises(Problem, match=said):
+            wrong.score_attribution(1, 0, 4, 2)
+    for asked, said in (
+        ({"query": 2, "key": 4}, "query 2 cannot see key 4"),
+        ({"query": 0, "key": 0}, "sees one key only"),
+        ({"query": 9, "key": 0}, "query=9 must be a position from 0 to 6"),
+        ({"query": 4}, "give query= and key="),
+        ({"query": 4, "key": 2, "against": "others"}, "against='others' must be"),
+    ):
+        with pytest.raises(Problem, match=said):
+            trace.score_attribution(1, 0, **asked)
+    found = trace.score_attribution(-1, -1, -1, -2)
+    assert found.source.head == 5
+    assert found.pairs[0][0][:2] == (6, 5)
+    with pytest.raises(Problem, match=r"part='9\.9' must be one of"):
+        found.cut("9.9")
+    with pytest.raises(Problem, match="'mlp 0' is no head"):
+        found.by_key_source("mlp 0")
+    reported = other_family("bloom")
+    trace = capture(reported, input_ids=tokens(1))
+    with pytest.raises(Problem, match="gives its weights only"):
+        trace.score_attribution(1, 0, 4, 2)
