@@ -107,25 +107,48 @@ class LoadedModel:
         return "all" if self.entry.kind == "encoder" else "last"
 
     @property
+    def max_positions(self) -> int | None:
+        """The longest input in tokens that the model's positions and its tokenizer allow; None: they set no limit."""
+        return max_positions(self.model, self.tokenizer)
+
+    @property
     def max_tokens(self) -> int:
-        """The longest input in tokens that the settings, the model's positions and its tokenizer all allow."""
-        config = self.model.config.get_text_config()
-        limits = [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions")]
-        limits += [getattr(self.tokenizer, "model_max_length", None), current_settings().token_limit]
-        return min(int(limit) for limit in limits if isinstance(limit, int) and 0 < limit < 10**9)
+        """The longest input in tokens that the app reads: the settings allow it, and so does the model."""
+        return min(current_settings().token_limit, self.max_positions or current_settings().token_limit)
 
     def generate(self, text: str, **how: Any) -> str:
         """The text with what the model writes after it, 20 tokens unless `max_new_tokens` says otherwise.
 
+        A text longer than the model reads is a Problem.
         `how` is what `generate` of transformers takes, such as `do_sample=True`. `capture(loaded.generate, text)` keeps
         every step's attention, `intervene(loaded.generate, edits, text)` writes under edits.
         """
         if self.tokenizer is None or not self.model.can_generate():
             raise Problem("{name} writes no text", name=self.name)
-        read = self.tokenizer(text, return_tensors="pt").to(self.model.device)
+        read = self.tokenizer(text, return_tensors="pt", verbose=False).to(self.model.device)
+        require_positions(self.name, read["input_ids"].shape[1], self.max_positions)
         prompt = {"input_ids": read["input_ids"], "attention_mask": read["attention_mask"]}
         written = self.model.generate(**prompt, **{"max_new_tokens": NEW_TOKENS} | how)
         return str(self.tokenizer.decode(written[0], skip_special_tokens=True))
+
+
+def max_positions(model: Any, tokenizer: Any) -> int | None:
+    """The longest input in tokens that a model's positions and its tokenizer allow; None: they set no limit."""
+    config = model.config.get_text_config() if hasattr(model, "config") else None
+    limits = [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions")]
+    limits.append(getattr(tokenizer, "model_max_length", None))
+    return min((int(limit) for limit in limits if isinstance(limit, int) and 0 < limit < 10**9), default=None)
+
+
+def require_positions(name: str, count: int, limit: int | None) -> None:
+    """Raise a Problem for a text of more tokens than a model reads."""
+    if limit is not None and count > limit:
+        raise Problem(
+            "the text has {count} tokens and {name} reads at most {limit}: shorten it, or let truncate=True cut it",
+            count=count,
+            name=name,
+            limit=limit,
+        )
 
 
 #: owner/name or an old one-word id; refuses two dots in a row and a slash at either end

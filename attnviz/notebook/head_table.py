@@ -110,21 +110,24 @@ def find_heads(
     tokenizer: Any = None,
     progress: Callable[[int], object] | None = None,
     rows: ScoredRows = "with targets",
+    truncate: bool = False,
 ) -> HeadTable:
     """Score every head for each pattern, over all sentences of `batches`.
 
     `batches` are sentences, files of one sentence a line, token ids, or a model's inputs as dictionaries, in a list or
     from a generator. A pattern is a name or a function of the token ids (T,) that marks the keys of each query,
     (T, T). `progress` is called with the number of sentences done. Interrupting (Ctrl-C, or the stop button of a
-    notebook) returns what is done; its `.complete` is then False.
+    notebook) returns what is done; its `.complete` is then False. A text longer than the model reads is a Problem, or
+    is cut there with `truncate`.
 
     Where ATTNVIZ_ENGINE names a Ray, a list of sentences for a model that `load` made is read there in parts, if the
     patterns are names; everything else is read in this process.
     """
     requested: list[HeadPattern] = [patterns] if isinstance(patterns, str) else list(patterns)
     names = [pattern for pattern in requested if isinstance(pattern, str)]  # a function stays in this process
-    steps: Iterator[HeadScores | None] = scan(model, batches, requested, tokenizer, rows)
-    engine = _engine_for(model, batches, tokenizer) if names == requested and rows == "with targets" else None
+    steps: Iterator[HeadScores | None] = scan(model, batches, requested, tokenizer, rows, truncate)
+    elsewhere = names == requested and rows == "with targets" and not truncate
+    engine = _engine_for(model, batches, tokenizer) if elsewhere else None
     if engine is not None:
         steps = engine.scan(model, batches, names)
     return _table(steps, progress)

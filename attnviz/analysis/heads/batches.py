@@ -15,9 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem
-from attnviz.models.catalogue import LoadedModel
+from attnviz.models.catalogue import LoadedModel, max_positions, require_positions
 from attnviz.models.file_faults import read_lines
-from attnviz.models.tokens import encode
+from attnviz.models.tokens import encode_whole
 
 Batch = str | Path | Tensor | np.ndarray | Sequence[str] | Sequence[int] | dict[str, Any]
 
@@ -28,15 +28,15 @@ def torch_module(model: nn.Module | LoadedModel) -> nn.Module:
 
 
 def batch_inputs(
-    model: nn.Module | LoadedModel, batches: Iterable[Batch] | Batch, tokenizer: Any
+    model: nn.Module | LoadedModel, batches: Iterable[Batch] | Batch, tokenizer: Any, truncate: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """Yield the keyword arguments of each pass; a Problem for anything that is no sentence."""
+    """Yield the keyword arguments of each pass; a Problem for anything that is no sentence, or too long a one."""
     if isinstance(batches, dict):
-        yield _read_record(model, batches, tokenizer)
+        yield _read_record(model, batches, tokenizer, truncate)
     elif isinstance(batches, str):
-        yield _read(model, batches, tokenizer)
+        yield _read(model, batches, tokenizer, truncate)
     elif isinstance(batches, Path):
-        yield from (_read(model, line, tokenizer) for line in read_lines(batches))
+        yield from (_read(model, line, tokenizer, truncate) for line in read_lines(batches))
     elif isinstance(batches, Tensor | np.ndarray):
         ids = torch.as_tensor(batches)
         yield {_name_of_ids(model): ids if ids.dim() > 1 else ids.unsqueeze(0)}
@@ -46,7 +46,7 @@ def batch_inputs(
         batch: Any
         for batch in batches:
             is_single = isinstance(batch, str | bytes | dict | Tensor | np.ndarray) or not isinstance(batch, Iterable)
-            yield from batch_inputs(model, batch if is_single else list(batch), tokenizer)
+            yield from batch_inputs(model, batch if is_single else list(batch), tokenizer, truncate)
     else:
         raise Problem(
             "{given} is not a sentence: give a string, a file's path, token ids, or a model's inputs as a dictionary",
@@ -86,23 +86,31 @@ def split_batch(inputs: dict[str, Any], tokens: int) -> Iterator[dict[str, Any]]
         }
 
 
-def _read_record(model: nn.Module | LoadedModel, record: dict[str, Any], tokenizer: Any) -> dict[str, Any]:
+def _read_record(
+    model: nn.Module | LoadedModel, record: dict[str, Any], tokenizer: Any, truncate: bool
+) -> dict[str, Any]:
     """A model's inputs; or a row of a data set, which holds its sentence as "text" or its ids as a list."""
     if any(isinstance(value, Tensor) for value in record.values()):
         return dict(record)
     if isinstance(record.get("text"), str):
-        return _read(model, record["text"], tokenizer)
+        return _read(model, record["text"], tokenizer, truncate)
     if record.get("input_ids"):
         return {_name_of_ids(model): torch.tensor([list(record["input_ids"])])}
     raise Problem("a dictionary must hold a model's inputs as tensors, or a sentence as text")
 
 
-def _read(model: nn.Module | LoadedModel, text: str, tokenizer: Any) -> dict[str, Any]:
+def _read(model: nn.Module | LoadedModel, text: str, tokenizer: Any, truncate: bool) -> dict[str, Any]:
     if isinstance(model, LoadedModel) and tokenizer is None:
-        return dict(encode(model, text).inputs)
+        return dict(encode_whole(model, text, truncate).inputs)
     if tokenizer is None:
         raise Problem("a sentence needs a tokenizer: give tokenizer=, or token ids in its place")
-    return dict(tokenizer(text, return_tensors="pt"))
+    module = torch_module(model)
+    limit = max_positions(module, tokenizer)
+    how = {"truncation": True, "max_length": limit} if truncate and limit is not None else {}
+    read = dict(tokenizer(text, return_tensors="pt", **how))
+    ids = find_token_ids(read)
+    require_positions(type(module).__name__, 0 if ids is None else ids.shape[1], limit)
+    return read
 
 
 @dataclass(frozen=True)

@@ -197,20 +197,20 @@ HeadSums = list[tuple[str, Tensor, int]]
 
 
 def mean_outputs(
-    model: nn.Module | LoadedModel, batches: Iterable[Batch] | Batch, tokenizer: Any = None
+    model: nn.Module | LoadedModel, batches: Iterable[Batch] | Batch, tokenizer: Any = None, truncate: bool = False
 ) -> dict[str, Tensor]:
     """Layer name -> (H, 1, Dv): the mean over all real positions of all sentences, for `Edit(output=...)`.
 
-    `batches` as in `find_heads`. A layer that runs several times in a pass has one mean over all of its runs.
+    `batches`, `truncate`: as in `find_heads`. A layer that runs several times in a pass has one mean over all its runs.
     """
-    return mean_from_sums(output_sums(model, batches, tokenizer))
+    return mean_from_sums(output_sums(model, batches, tokenizer, truncate))
 
 
 def output_sums(
-    model: nn.Module | LoadedModel, batches: Iterable[Batch] | Batch, tokenizer: Any = None
+    model: nn.Module | LoadedModel, batches: Iterable[Batch] | Batch, tokenizer: Any = None, truncate: bool = False
 ) -> Iterator[HeadSums]:
     """For each batch the sums that its mean is made of."""
-    for inputs in batch_inputs(model, batches, tokenizer):
+    for inputs in batch_inputs(model, batches, tokenizer, truncate):
         yield [(layer.name, *_sum(layer)) for layer in capture(torch_module(model), logits=None, **inputs)]
 
 

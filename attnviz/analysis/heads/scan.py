@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from attnviz.analysis.heads.batches import Batch, batch_inputs, split_batch, torch_module
 from attnviz.base.message import MessageList, Problem
 from attnviz.core import measures
-from attnviz.models.capture import RecordedLayer, Trace, capture, group_heads, select_heads
+from attnviz.models.capture import RecordedLayer, Trace, capture, weight_bands
 from attnviz.models.catalogue import LoadedModel
 
 AMONG = 10  # a head counts as found in a sentence if it is among so many
@@ -146,6 +146,7 @@ def scan(
     patterns: Sequence[HeadPattern] = ("previous_token", "induction", "duplicate_token"),
     tokenizer: Any = None,
     rows: ScoredRows = "with targets",
+    truncate: bool = False,
 ) -> Iterator[HeadScores]:
     """Yield the scores so far after every batch; the last ones are complete.
 
@@ -158,7 +159,7 @@ def scan(
     if rows not in ("with targets", "all"):
         raise Problem('rows={rows} must be "with targets" or "all"', rows=repr(rows))
     growing = GrowingScores()
-    for inputs in batch_inputs(model, batches, tokenizer):
+    for inputs in batch_inputs(model, batches, tokenizer, truncate):
         for chunk in split_batch(inputs, TOKENS_AT_ONCE):
             growing.add(*_score_batch(torch_module(model), chunk, named_patterns, rows))
             yield growing.so_far()
@@ -174,21 +175,30 @@ def _score_batch(
     places = tuple((number, head) for number, layer in layers for head in range(layer.n_heads))
     names = tuple(layer.name for _, layer in layers for _ in range(layer.n_heads))
     ids = _token_ids(trace, layers)
+    by_layer = [_score_layer(layer, patterns, ids, rows) for _, layer in layers]
     scores = {
-        name: torch.cat([_score_layer(layer, pattern, ids, rows) for _, layer in layers], 1).double().cpu().numpy()
-        for name, pattern in patterns.items()
+        name: torch.cat(parts, 1).double().cpu().numpy()
+        for name, parts in zip(patterns, zip(*by_layer, strict=True), strict=True)
     }
     return places, names, scores
 
 
-def _score_layer(layer: RecordedLayer, pattern: HeadPattern, ids: Tensor, rows: ScoredRows) -> Tensor:
-    """One number for each sentence and head, (B, H)."""
-    parts = []
-    for heads in group_heads(layer):
-        keys = None if layer.padding is None else select_heads(layer.padding, heads)[..., 0, :]  # (B, 1, K)
-        on = pattern_mass(pattern, layer.weights(heads), ids, keys)  # (B, h, Q)
-        parts.append(measures.mean_over_rows(on.nan_to_num(0.0) if rows == "all" else on, layer.real_queries))
-    return torch.cat(parts, 1)
+def _score_layer(layer: RecordedLayer, patterns: dict[str, HeadPattern], ids: Tensor, rows: ScoredRows) -> list[Tensor]:
+    """One number for each sentence and head, (B, H), of every pattern."""
+    b, heads, q_len, _ = layer.shape
+    real = None if layer.padding is None else layer.padding[..., 0, :]  # (B, 1, K)
+    marks = {name: _mark_keys(pattern, ids, real) for name, pattern in patterns.items() if not isinstance(pattern, str)}
+    masses = torch.empty(len(patterns), b, heads, q_len, device=layer.device)
+    for band in weight_bands(layer, aligned=True):
+        keys = None if real is None else real[..., band.keys]
+        for mass, (name, pattern) in zip(masses, patterns.items(), strict=True):
+            mass[:, band.heads, band.rows] = (
+                NAMED[pattern](band.weights, ids[:, band.keys], keys)
+                if isinstance(pattern, str)
+                else _mass_on_marks(band.weights, marks[name][..., band.rows, :], band.keys)
+            )
+    filled = masses.nan_to_num(0.0) if rows == "all" else masses
+    return [*measures.mean_over_rows(filled, layer.real_queries)]
 
 
 def _token_ids(trace: Trace, layers: list[tuple[int, RecordedLayer]]) -> Tensor:
@@ -241,17 +251,19 @@ def check_patterns(patterns: Sequence[HeadPattern]) -> dict[str, HeadPattern]:
     return by_name
 
 
-def pattern_mass(pattern: HeadPattern, weights: Tensor, ids: Tensor, keys: Tensor | None) -> Tensor:
-    """Weight (B, H, Q) that each row gives to the pattern's keys; NaN where the pattern has none for that row."""
-    if isinstance(pattern, str):
-        return NAMED[pattern](weights, ids, keys)
-    marks = torch.stack([_mark_keys(pattern, row) for row in ids]).to(weights.device)  # (B, T, T)
-    if keys is not None:
-        marks = marks & keys  # (B, 1, K)
-    return measures.mass_on(weights, marks.unsqueeze(1))
+def _mass_on_marks(weights: Tensor, marks: Tensor, keys: slice) -> Tensor:
+    """Weight (B, H, q) on marked keys, (B, 1, q, K); NaN where a row has no mark or may see no key."""
+    empty = ~marks.any(-1) | (weights.sum(-1) == 0)
+    return measures.weighted_sum(weights, marks[..., keys]).masked_fill(empty, torch.nan)
 
 
-def _mark_keys(pattern: Marks, ids: Tensor) -> Tensor:
+def _mark_keys(pattern: Marks, ids: Tensor, real: Tensor | None) -> Tensor:
+    """Keys (B, 1, T, T) that a function marks, padding left out."""
+    marks = torch.stack([_mark_sentence(pattern, row) for row in ids]).to(ids.device).unsqueeze(1)
+    return marks if real is None else marks & real.unsqueeze(-2)
+
+
+def _mark_sentence(pattern: Marks, ids: Tensor) -> Tensor:
     marks = torch.as_tensor(pattern(ids))
     if tuple(marks.shape) != (len(ids), len(ids)) or marks.dtype != torch.bool:
         raise Problem(

@@ -1,7 +1,8 @@
 """Run a model once and record every attention layer, or run it with its attention edited."""
 
 from attnviz.models.capture.adapter import adopt, reset_implementation
-from attnviz.models.capture.all_heads import Yardstick, group_heads, make_yardstick, sweep_layer
+from attnviz.models.capture.all_heads import Yardstick, make_yardstick, sweep_layer
+from attnviz.models.capture.bands import weight_bands
 from attnviz.models.capture.cached_pass import AnswerLayer, CachedPass, ResumedPass, pass_with_cache
 from attnviz.models.capture.edit import Edit, NumberChoice, TensorChange, patch, remask, rescale, silence
 from attnviz.models.capture.forward_pass import Logits
@@ -39,7 +40,6 @@ __all__ = [
     "capture",
     "find_output_projection",
     "find_rotary",
-    "group_heads",
     "intervene",
     "learned_positions",
     "make_yardstick",
@@ -51,4 +51,5 @@ __all__ = [
     "select_heads",
     "silence",
     "sweep_layer",
+    "weight_bands",
 ]

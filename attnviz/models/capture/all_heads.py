@@ -23,6 +23,7 @@ from attnviz.core.measures import (
     mean_over_rows,
     weighted_sum,
 )
+from attnviz.models.capture.bands import visible_keys
 from attnviz.models.capture.recorded_layer import CHUNK, RecordedLayer
 
 SIDE = 32  #: cells a side of a picture, at most
@@ -112,13 +113,6 @@ class LayerSweep:
     measures: dict[str, Tensor]
 
 
-def group_heads(layer: RecordedLayer) -> list[list[int]]:
-    """Split the heads into groups whose weights fit the processor's cache, where computing is much faster."""
-    b, heads, q_len, k_len = layer.shape
-    step = max(1, CHUNK // 16 // (b * q_len * k_len))
-    return [list(range(start, min(start + step, heads))) for start in range(0, heads, step)]
-
-
 def make_yardstick(layer: RecordedLayer, tokens: Tensor | None = None) -> Yardstick:
     """Yardstick of a layer, the same for all layers of a stack; `tokens` (B, K) or (K,) are the keys' ids.
 
@@ -182,15 +176,8 @@ def _row_weights(layer: RecordedLayer, mask: Tensor, rows: slice) -> tuple[Tenso
     """Weights (B, H, q, k) of some rows, and the slice of keys that may have any weight."""
     if rows == slice(0, layer.shape[2]):
         return layer.weights(), slice(0, layer.shape[3])
-    keys = _visible_keys(mask, rows) if layer.exact else slice(0, layer.shape[3])
+    keys = visible_keys(mask, rows) if layer.exact else slice(0, layer.shape[3])
     return layer.cropped(rows, keys).weights(), keys
-
-
-def _visible_keys(mask: Tensor, rows: slice) -> slice:
-    """Slice from the first to the last key that any of these rows may see; at least one key."""
-    row_mask = mask[..., rows, :] if mask.shape[-2] > 1 else mask
-    seen = row_mask.reshape(-1, row_mask.shape[-1]).any(0).nonzero()
-    return slice(int(seen[0]), int(seen[-1]) + 1) if len(seen) else slice(0, 1)
 
 
 def _max_over_rows(weights: Tensor, lines: list[int], keys: slice, k_len: int) -> Tensor:

@@ -190,7 +190,7 @@ class RecordedLayer:
     def cropped(self, rows: slice | Tensor, keys: slice | Tensor) -> "RecordedLayer":
         """The layer cropped to some queries and keys; weights stay the same if no dropped key is visible."""
         cut: dict[str, Any] = {
-            "allowed": _crop(self.mask, rows, keys),
+            "allowed": self._crop_mask(rows, keys),
             "bias": _crop(self.bias, rows, keys),
             "padding": None if self.padding is None else self.padding[..., keys],
             "set_weights": _crop(self.set_weights, rows, keys),
@@ -202,6 +202,14 @@ class RecordedLayer:
         q, k, v = self.qkv
         cut |= {"q": q[..., rows, :], "k": k[..., keys, :], "v": v[..., keys, :]}
         return replace(self, causal=False, norms=None, w_o=None, **cut)
+
+    def _crop_mask(self, rows: slice | Tensor, keys: slice | Tensor) -> Tensor:
+        """Rows and keys of the model's mask; of a causal one the others are never made."""
+        if self.allowed is not None:
+            return cast(Tensor, _crop(self.allowed, rows, keys))
+        q, k = (torch.arange(count, device=self.device) for count in self.shape[2:])
+        seen = k[keys] <= q[rows][:, None] if self.causal else torch.ones_like(q[rows][:, None] * k[keys]).bool()
+        return seen[None, None]
 
     def scale_of(self, head: int) -> float:
         """Factor of this head's q.kT: `scale`, unless an intervention changed it."""

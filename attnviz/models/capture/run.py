@@ -12,7 +12,6 @@ The trace holds q, k and v, from which any head can be computed later.
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections import UserDict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -45,8 +44,8 @@ from attnviz.models.capture.reported_layers import record_reported_layers
 from attnviz.models.capture.residual_watch import ResidualWatch
 from attnviz.models.capture.stream_parts import ModelPass
 from attnviz.models.capture.trace import Trace
-from attnviz.models.catalogue import NEW_TOKENS, LoadedModel
-from attnviz.models.tokens import encode, label_of, read
+from attnviz.models.catalogue import NEW_TOKENS, LoadedModel, max_positions, require_positions
+from attnviz.models.tokens import encode_whole, label_of, read
 
 
 def capture(
@@ -57,6 +56,7 @@ def capture(
     residual: bool = False,
     tokenizer: Any = None,
     labels: Any = None,
+    truncate: bool = False,
     **inputs: Any,
 ) -> Trace:
     """One pass of any model, on its own fast path, with every attention layer recorded.
@@ -65,6 +65,7 @@ def capture(
     arguments of the model's forward, or what a tokenizer answers. A sentence, or several in a list, may stand in their
     place where `load` gave the model or `tokenizer` reads them; shorter ones are padded on the side that it says.
     `trace.tokens` are then the tokens' labels (of several sentences, a tuple of each), which `labels` names else.
+    A text longer than the model reads is a Problem; with `truncate` it is cut at the model's own positions.
 
     `logits` "last" keeps the logits of the last real position of each row, "all" keeps those of every position, None
     skips the output layer. With `grad`, logits, q, k, v and `layer.head_outputs()` stay in the graph of the pass, for
@@ -83,7 +84,7 @@ def capture(
     trace: its queries are all positions that went through the model, `trace.inputs["sequences"]` is what was written,
     and `logits` "all" are those of every step, (B, steps, V).
     """
-    return _run_passes(model, (), args, logits, inputs, grad, residual, tokenizer, labels)
+    return _run_passes(model, (), args, logits, inputs, grad, residual, tokenizer, labels, truncate)
 
 
 def intervene(
@@ -95,6 +96,7 @@ def intervene(
     residual: bool = False,
     tokenizer: Any = None,
     labels: Any = None,
+    truncate: bool = False,
     **inputs: Any,
 ) -> Trace:
     """The same pass as `capture`, with `edits` applied; the trace records the changed attention.
@@ -112,7 +114,7 @@ def intervene(
             "{given} is not an edit: intervene takes the model, one Edit or a list of them, then what the model takes",
             given=type(edits).__name__,
         )
-    return _run_passes(model, every, args, logits, inputs, grad, residual, tokenizer, labels)
+    return _run_passes(model, every, args, logits, inputs, grad, residual, tokenizer, labels, truncate)
 
 
 def _run_passes(
@@ -125,6 +127,7 @@ def _run_passes(
     residual: bool,
     tokenizer: Any,
     labels: Any,
+    truncate: bool,
 ) -> Trace:
     """Run one pass of a module with its edits, or all passes of a method."""
     require_adapter()
@@ -134,7 +137,7 @@ def _run_passes(
         reader = owner if tokenizer is None else tokenizer
         if owner is not model:
             model, inputs = owner.model.generate, {"max_new_tokens": NEW_TOKENS} | inputs
-    args, inputs, names = text_arguments(model, args, inputs, reader, labels)
+    args, inputs, names = text_arguments(model, args, inputs, reader, labels, truncate)
     if inspect.isroutine(model):
         if grad or residual:
             raise Problem(
@@ -217,7 +220,7 @@ def record_pass(model: nn.Module, recorder: Recorder, logits: Logits, inputs: di
 
 
 # Arguments of a pass in the form that its model takes, from texts, a tokenizer's output or ids; and token labels.
-OURS = ("logits", "grad", "residual", "tokenizer", "labels")  #: keywords of `capture` itself
+OURS = ("logits", "grad", "residual", "tokenizer", "labels", "truncate")  #: keywords of `capture` itself
 PADDED_WITH = ("pad_token_id", "eos_token_id")  #: what a tokenizer calls the id that fills a shorter sentence
 
 
@@ -251,7 +254,7 @@ class TokenNames:
 
 
 def text_arguments(
-    model: Any, args: tuple[Any, ...], inputs: dict[str, Any], reader: Any, labels: Any
+    model: Any, args: tuple[Any, ...], inputs: dict[str, Any], reader: Any, labels: Any, truncate: bool = False
 ) -> tuple[tuple[Any, ...], dict[str, Any], TokenNames]:
     """Arguments of a model or its method with texts encoded as ids, and the labels of their tokens.
 
@@ -271,7 +274,7 @@ def text_arguments(
         if len(args) > 1 or (has_two_stacks(module) and called == module.forward):
             name = type(module).__name__
             raise Problem("give one sentence; what {name} needs beside it goes in as token ids, by name", name=name)
-        args, read_inputs, rows = _encode_texts(called, module, texts, reader)
+        args, read_inputs, rows = _encode_texts(called, module, texts, reader, truncate)
         inputs = read_inputs | inputs
     elif texts and theirs:
         raise Problem("a sentence needs its tokenizer: give tokenizer=, or what attnviz.load gives, or token ids")
@@ -334,15 +337,18 @@ def _to_tensor(name: str, value: Any) -> Any:
 
 
 def _encode_texts(
-    called: Callable[..., Any], module: nn.Module, texts: Collection[str], reader: Any
+    called: Callable[..., Any], module: nn.Module, texts: Collection[str], reader: Any, truncate: bool
 ) -> tuple[tuple[Any, ...], dict[str, Any], tuple[tuple[str, ...], ...]]:
     """Encode texts as arguments of a pass, padded on the tokenizer's side, with their labels."""
     loaded = isinstance(reader, LoadedModel)
     tokenizer: Any = reader.tokenizer if loaded else reader
-    encodings = [encode(reader, text) if loaded else read(tokenizer, text) for text in texts]
-    for notice in (notice for encoding in encodings for notice in encoding.notices):
-        warnings.warn(str(notice), stacklevel=5)  # where `capture` or `intervene` was called
+    positions = max_positions(module, tokenizer)
+    encodings = [
+        encode_whole(reader, text, truncate) if loaded else read(tokenizer, text, positions if truncate else None)
+        for text in texts
+    ]
     length, left = max(map(len, encodings)), getattr(tokenizer, "padding_side", "right") == "left"
+    require_positions(_class_name(module), length, positions)
     filled_with = next((n for name in PADDED_WITH if isinstance(n := getattr(tokenizer, name, None), int)), 0)
     device = next((parameter.device for parameter in module.parameters()), torch.device("cpu"))
     inputs = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import torch
 from torch import Tensor
@@ -14,6 +14,14 @@ from torch import Tensor
 from attnviz.base.extras import pandas
 from attnviz.base.message import Message, MessageList, Problem
 from attnviz.core import measures
+from attnviz.models.capture.bands import (
+    AttentionRow,
+    HeadProfiles,
+    PooledWeights,
+    pool_layer,
+    profile_layers,
+    row_weights,
+)
 from attnviz.models.capture.head_selection import to_float32
 from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens, attribute_logit, logit_lens
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
@@ -28,6 +36,7 @@ from attnviz.models.capture.trace_file import (
     write_trace_file,
 )
 from attnviz.models.tokens import token_id
+from attnviz.models.tokens.units import Unit, UnitName, split_units
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -264,18 +273,78 @@ class Trace:
         skips the layer. It shows paths of attention, not causes. `stack` is
         needed where encoder and decoder both have layers.
         """
+        among = self._self_attention(stack)
+        return measures.rollout(
+            torch.stack([measures.join_heads(layer.weights().detach(), heads) for layer in among]), residual
+        )
+
+    def row(self, query: int = -1, sentence: int = 0, stack: StackName | None = None) -> AttentionRow:
+        """Weights of one query in every head, (L, H, K): no other row is computed. `top` names the largest.
+
+        >>> trace.row(-1).top(3)                      # what the last token reads: (layer, head, key, weight)
+        """
+        among = self._self_attention(stack)
+        b, _, length, _ = among[0].shape
+        for name, value, count in (("query", query, length), ("sentence", sentence, b)):
+            if not -count <= value < count:
+                raise Problem(
+                    "{name}={number} must be from {first} to {last}", name=name, number=value, first=0, last=count - 1
+                )
+        labels = self.tokens if not self.tokens or isinstance(self.tokens[0], str) else self.tokens[sentence]
+        return AttentionRow(row_weights(among, query % length, sentence), tuple(labels), query % length)
+
+    def pooled(
+        self,
+        units: UnitName | Sequence[tuple[int, int]] = "sentence",
+        how: Literal["mean", "max"] = "mean",
+        stack: StackName | None = None,
+        tokenizer: Any = None,
+    ) -> PooledWeights:
+        """Weights between units of the text, (L, B, H, U, U), in chunks: no matrix of all tokens is built.
+
+        They are summed over the keys of a unit; of its queries `how` takes the mean or the largest. `units` is "word",
+        "sentence", "paragraph" or "turn" (of a chat), which needs a trace of what `load` gives or a `tokenizer`, and
+        one sentence in the batch; or spans of tokens (start, stop).
+        """
+        if how not in ("mean", "max"):
+            raise Problem('how={how} must be "mean" or "max"', how=repr(how))
+        among = self._self_attention(stack)
+        spans = self._units(units, among[0].shape[3], tokenizer or self.tokenizer)
+        return PooledWeights(torch.stack([pool_layer(layer, spans, how) for layer in among]), spans, how)
+
+    def profiles(self, stack: StackName | None = None) -> HeadProfiles:
+        """Entropy, weight on the first token and weight by distance of every head, in one pass over the weights."""
+        return profile_layers(self._self_attention(stack))
+
+    def _units(self, units: UnitName | Sequence[tuple[int, int]], length: int, tokenizer: Any) -> tuple[Unit, ...]:
+        """Units of the text by their name, or the spans given; a Problem for what is neither."""
+        if not isinstance(units, str):
+            for start, stop in units:
+                if not 0 <= start < stop <= length:
+                    raise Problem(
+                        "units: ({start}, {stop}) is no span of {length} tokens", start=start, stop=stop, length=length
+                    )
+            return tuple(Unit(f"{start}–{stop - 1}", start, stop) for start, stop in units)
+        ids = self.inputs.get("input_ids")
+        if tokenizer is None or ids is None or len(ids) != 1:
+            raise Problem(
+                "units={units} needs the trace of one text and its tokenizer: give tokenizer=, or spans (start, stop)",
+                units=units,
+            )
+        return split_units(tokenizer, ids[0].tolist(), units)
+
+    def _self_attention(self, stack: StackName | None) -> list[RecordedLayer]:
+        """The self-attention layers of one list; a Problem where there are several, or none."""
         among = [layer for layer in self.layers if layer.kind == "self" and stack in (None, layer.stack)]
         lists = {(layer.tower, layer.stack) for layer in among}
         if len(lists) != 1:
             raise Problem(
-                "rollout follows one list of self-attention layers: {lists}; say stack=",
+                "this follows one list of self-attention layers, and there is: {lists}; say stack=",
                 lists=MessageList(
                     sorted(f"{stack_name} ({tower})" for tower, stack_name in lists) or (Message("none"),)
                 ),
             )
-        return measures.rollout(
-            torch.stack([measures.join_heads(layer.weights().detach(), heads) for layer in among]), residual
-        )
+        return among
 
     def to_dataframe(self, layers: int | str | None = None, heads: int | None = None) -> pd.DataFrame:
         """One row for each weight: layer (in execution order), name, batch, head, query, key and weight.

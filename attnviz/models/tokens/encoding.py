@@ -7,6 +7,7 @@
 """
 
 import re
+import sys
 import threading
 import unicodedata
 from collections.abc import Callable
@@ -17,7 +18,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message, MessageList, Problem
-from attnviz.models.catalogue import LoadedModel
+from attnviz.models.catalogue import LoadedModel, require_positions
 from attnviz.models.tokens.token_spans import RawToken, TokenSpan, make_spans, make_speller, remaining_text, token_label
 
 #: What surrounds the sentence. usual: the tokenizer's special tokens. none: nothing.
@@ -66,8 +67,13 @@ def supported_frames(loaded: LoadedModel) -> tuple[Frame, ...]:
     return tuple(frame for frame, there in offered.items() if there)
 
 
-def encode(loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame = "usual") -> Tokens:
-    """A sentence, or a pair of sentences for an encoder, as tokens; cut at the token limit with a notice."""
+def encode(
+    loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame = "usual", limit: int | None = None
+) -> Tokens:
+    """A sentence, or a pair of sentences for an encoder, as tokens; cut with a notice.
+
+    It is cut at `limit` tokens, or where that is None at the app's token limit.
+    """
     tokenizer = loaded.tokenizer
     if tokenizer is None:
         raise Problem("{name} looks at pictures, not at sentences", name=loaded.entry.name)
@@ -82,11 +88,21 @@ def encode(loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame
         raise Problem("frame={frame} takes one sentence; a pair of sentences needs frame=usual or none", frame=frame)
     texts = (text,) if pair is None else (text, pair)
     typed = "token_type_ids" in tokenizer.model_input_names and loaded.entry.kind != "decoder"
-    return _encode_within_limit(loaded, texts, lambda heads: _tokenize(tokenizer, heads, frame), frame, typed)
+    return _encode_within_limit(
+        loaded, texts, lambda heads: _tokenize(tokenizer, heads, frame), limit or loaded.max_tokens, frame, typed
+    )
 
 
-def read(tokenizer: Any, text: str) -> Tokens:
-    """A sentence as any tokenizer reads it, not cut; of one that is not transformers', each id with its own label."""
+def encode_whole(loaded: LoadedModel, text: str, truncate: bool = False) -> Tokens:
+    """A text up to the model's own positions; a longer one is a Problem, or is cut there with `truncate`."""
+    positions = loaded.max_positions or sys.maxsize
+    tokens = encode(loaded, text, limit=positions if truncate else sys.maxsize)
+    require_positions(loaded.name, len(tokens), positions)
+    return tokens
+
+
+def read(tokenizer: Any, text: str, limit: int | None = None) -> Tokens:
+    """A sentence as any tokenizer reads it; of one that is not transformers', each id with its own label."""
     is_transformers = hasattr(tokenizer, "get_added_vocab")
     if is_transformers:
         raws = _tokenize(tokenizer, (text,), "usual")
@@ -95,6 +111,7 @@ def read(tokenizer: Any, text: str) -> Tokens:
         raws = [RawToken(i, "", 0, 0, False) for i in getattr(encoded, "ids", encoded)]
     else:
         raise Problem("tokenizer={given} reads no text: give one with encode and decode", given=repr(tokenizer)[:60])
+    raws, _ = _cut(raws, limit or sys.maxsize)
     inputs = _inputs_of(raws, is_transformers and "token_type_ids" in tokenizer.model_input_names)
     if is_transformers:
         return Tokens((text,), make_spans(tokenizer, (text,), raws, frozenset()), (), inputs)
@@ -136,7 +153,10 @@ def encode_target(loaded: LoadedModel, text: str) -> Tokens:
     if start is None:
         raise Problem("{name} does not say which token its decoder starts with", name=loaded.entry.name)
     return _encode_within_limit(
-        loaded, (text,), lambda heads: [_added_token(tokenizer, int(start), 0), *_target_tokens(tokenizer, heads[0])]
+        loaded,
+        (text,),
+        lambda heads: [_added_token(tokenizer, int(start), 0), *_target_tokens(tokenizer, heads[0])],
+        loaded.max_tokens,
     )
 
 
@@ -144,6 +164,7 @@ def _encode_within_limit(
     loaded: LoadedModel,
     texts: tuple[str, ...],
     tokenize: Callable[[tuple[str, ...]], list[RawToken]],
+    limit: int,
     frame: Frame = "usual",
     typed: bool = False,
 ) -> Tokens:
@@ -151,7 +172,6 @@ def _encode_within_limit(
 
     Of each text only as much is tokenized as may fill the limit.
     """
-    limit = loaded.max_tokens
     texts = tuple(_UNPAIRED.sub("\ufffd", text) for text in texts)
     heads = tuple(text[: limit * _MOST_CHARACTERS] for text in texts)
     within, shortened = _cut(tokenize(heads), limit)

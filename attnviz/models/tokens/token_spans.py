@@ -145,11 +145,16 @@ _METASPACE: Final = "▁"
 _A_UMLAUT: Final = "Ã¤"  # the two bytes of ä as byte-level vocabularies write them
 
 
+def is_word_piece(tokenizer: Any) -> bool:
+    """Whether pieces that begin with ## go on with a word, and all others begin one."""
+    return _join_pieces(tokenizer, ["a", "##b"]) == "ab"
+
+
 def make_speller(tokenizer: Any) -> Callable[[str], bytes]:
     """A function that turns an entry of the vocabulary into the bytes of text that it stands for."""
     added = {str(token) for token in tokenizer.get_added_vocab()}
     byte_level = _join_pieces(tokenizer, [_A_UMLAUT]) == "ä" or _splits_into_bytes(tokenizer)
-    word_piece = _join_pieces(tokenizer, ["a", "##b"]) == "ab"
+    word_piece = is_word_piece(tokenizer)
     letters = _byte_letters()
     suffix = "</w>" if _join_pieces(tokenizer, ["a</w>", "b</w>"]).strip() == "a b" else ""
 

@@ -1,0 +1,232 @@
+"""Weights of long texts: some rows of some heads at a time, and what is summed up over them.
+
+A matrix of all heads of 8,192 tokens takes 72 GB; here a band of rows is computed, reduced and dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.base.message import MessageList, Problem
+from attnviz.core import measures
+from attnviz.core.attention import grouped_matmul
+from attnviz.models.capture.head_selection import to_float32
+from attnviz.models.capture.recorded_layer import RecordedLayer
+from attnviz.models.tokens.units import Unit
+
+CELLS = 1 << 20  #: of a band, about: it stays in the processor's cache
+FEWEST_ROWS = 32  #: of a band: with fewer, calls would take longer than numbers
+
+
+@dataclass(frozen=True)
+class WeightBand:
+    """Weights of some rows for the keys that any of these rows may see."""
+
+    weights: Tensor  #: (B, H', q, k)
+    heads: list[int]
+    rows: slice
+    keys: slice
+
+
+def weight_bands(
+    layer: RecordedLayer, heads: Sequence[int] | None = None, aligned: bool = False
+) -> Iterator[WeightBand]:
+    """Yield a layer's weights in bands: heads that share a K/V head together, rows from first to last.
+
+    With `aligned`, a band's last key is at the position of its last query, as measures of neighbouring tokens expect;
+    a layer that looks ahead then comes in bands of all rows.
+    """
+    chosen = list(range(layer.n_heads)) if heads is None else list(heads)
+    b, _, q_len, k_len = layer.shape
+    of_one = layer.n_heads // layer.n_kv_heads if layer.exact else 1
+    groups = [[h for h in chosen if h // of_one == group] for group in sorted({h // of_one for h in chosen})]
+    if len(chosen) == layer.n_heads and b * len(chosen) * q_len * k_len <= CELLS:
+        groups = [chosen]
+    simple = _is_plain_causal(layer)
+    mask = None if simple or not layer.exact else layer.mask
+    whole = aligned and not simple and (mask is None or _looks_ahead(mask, q_len, k_len))
+    for group in groups:
+        size = q_len if whole else max(FEWEST_ROWS, CELLS // max(1, b * len(group) * k_len))
+        for start in range(0, q_len, size):
+            rows = slice(start, min(start + size, q_len))
+            if simple:
+                yield WeightBand(_causal_weights(layer, group, rows), group, rows, slice(0, rows.stop))
+                continue
+            keys = slice(0, k_len) if mask is None or whole else visible_keys(mask, rows)
+            if aligned and not whole:
+                keys = slice(0, rows.stop + k_len - q_len)
+            yield WeightBand(layer.cropped(rows, keys).weights(group), group, rows, keys)
+
+
+def _looks_ahead(mask: Tensor, q_len: int, k_len: int) -> bool:
+    """Whether any query may see a key after it; the last query is at the position of the last key."""
+    return bool(mask.expand(*mask.shape[:-2], q_len, k_len).triu(1 + k_len - q_len).any())
+
+
+def _is_plain_causal(layer: RecordedLayer) -> bool:
+    """Whether softmax(scale * q.kT) under a causal mask is all there is to this layer's weights."""
+    more = (layer.allowed, layer.padding, layer.bias, layer.softcap, layer.sinks, layer.scales, layer.set_weights)
+    return layer.exact and layer.causal and layer.shape[2] == layer.shape[3] and all(extra is None for extra in more)
+
+
+def _causal_weights(layer: RecordedLayer, heads: list[int], rows: slice) -> Tensor:
+    """Weights of plain causal heads, all those of one K/V head or of the layer, in fewer passes than `attend` takes."""
+    q, k, _ = layer.qkv
+    groups = sorted({head * layer.n_kv_heads // layer.n_heads for head in heads})
+    scores = grouped_matmul(to_float32(q[:, heads, rows]) * layer.scale, to_float32(k[:, groups, : rows.stop]).mT)
+    count = rows.stop - rows.start
+    hidden = torch.ones(count, count, dtype=torch.bool, device=scores.device).triu(1)
+    scores[..., rows.start :].masked_fill_(hidden, -torch.inf)
+    return scores.softmax(-1)
+
+
+def visible_keys(mask: Tensor, rows: slice) -> slice:
+    """Slice from the first to the last key that any of these rows may see; at least one key."""
+    row_mask = mask[..., rows, :] if mask.shape[-2] > 1 else mask
+    seen = row_mask.reshape(-1, row_mask.shape[-1]).any(0).nonzero()
+    return slice(int(seen[0]), int(seen[-1]) + 1) if len(seen) else slice(0, 1)
+
+
+# One query's weights in every head, and weights summed over words, sentences or turns.
+@dataclass(frozen=True)
+class AttentionRow:
+    """Weights of one query in every head of N layers."""
+
+    weights: Tensor  #: (N, H, K)
+    tokens: tuple[str, ...]  #: labels of the keys, where they are known
+    query: int
+
+    def top(self, n: int = 5, layer: int | None = None, head: int | None = None) -> list[tuple[int, int, int, float]]:
+        """The `n` largest weights as (layer, head, key, weight), of all heads or of the ones named."""
+        layers = slice(None) if layer is None else [layer]
+        chosen = self.weights[layers][:, slice(None) if head is None else [head]]
+        values, at = chosen.flatten().topk(min(n, chosen.numel()))
+        where = torch.stack(torch.unravel_index(at, chosen.shape), 1).tolist()
+        return [
+            (a if layer is None else layer, b if head is None else head, key, value)
+            for (a, b, key), value in zip(where, values.tolist(), strict=True)
+        ]
+
+    def __repr__(self) -> str:
+        names = self.tokens or tuple(map(str, range(self.weights.shape[-1])))
+        best = ", ".join(f"{layer}.{head} {names[key]} {weight:.2f}" for layer, head, key, weight in self.top(3))
+        return f"<AttentionRow of query {self.query} ({names[self.query]}): {best}>"
+
+
+def row_weights(layers: Sequence[RecordedLayer], query: int, sentence: int) -> Tensor:
+    """Weights (N, H, K) of one query of one sentence in layers of one shape; no other row is computed."""
+    at = slice(query, query + 1)
+    return torch.stack([layer.cropped(at, slice(None)).weights()[sentence, :, 0] for layer in layers])
+
+
+@dataclass(frozen=True)
+class PooledWeights:
+    """Weights between units of a text: summed over the keys of a unit, then the mean or the largest of its queries."""
+
+    weights: Tensor  #: (N, B, H, U, U)
+    units: tuple[Unit, ...]
+    how: Literal["mean", "max"]
+
+    def __repr__(self) -> str:
+        n, b, heads, count, _ = self.weights.shape
+        return f"<PooledWeights: {n} layers of {heads} heads, {b} x {count} units, {self.how} of queries>"
+
+
+def pool_layer(layer: RecordedLayer, units: Sequence[Unit], how: Literal["mean", "max"]) -> Tensor:
+    """Weights of a layer between units, (B, H, U, U), with its weights in bands."""
+    b, heads, q_len, k_len = layer.shape
+    unit_of = torch.full((k_len,), len(units), device=layer.device)  # tokens outside of all units go to a last one
+    for number, unit in enumerate(units):
+        unit_of[unit.start : unit.stop] = number
+    count = len(units) + 1
+    of_keys = nn.functional.one_hot(unit_of, count).float()  # (K, U + 1)
+    pooled = torch.zeros(b, heads, count, count, device=layer.device)
+    for band in weight_bands(layer):
+        summed = band.weights.to(of_keys.dtype) @ of_keys[band.keys]  # (B, H', q, U + 1)
+        rows = unit_of[band.rows.start + k_len - q_len : band.rows.stop + k_len - q_len]
+        pooled[:, band.heads] = pooled[:, band.heads].scatter_reduce(
+            2, rows[:, None].expand_as(summed), summed, "amax" if how == "max" else "sum"
+        )
+    if how == "mean":
+        sizes = torch.bincount(unit_of[k_len - q_len :], minlength=count).clamp_min(1)
+        pooled = pooled / sizes[:, None]
+    return pooled[..., :-1, :-1]
+
+
+# How far heads look, how evenly, and how much goes to the first token.
+@dataclass(frozen=True)
+class HeadProfiles:
+    """Averages over all rows of a text for every head of N layers, (N, B, H) each; NaN where no row has one."""
+
+    layers: tuple[str, ...]  #: dotted names of the layers
+    entropy: Tensor  #: nats
+    sink_mass: Tensor  #: weight on the first token that is not padding, from 0 to 1
+    by_distance: Tensor  #: (N, B, H, bins): weight on keys at these distances; bins add up to a row's weight
+    edges: tuple[int, ...]  #: bin i holds distances from edges[i] to edges[i + 1] - 1 positions, the last one all above
+
+    def beyond(self, distance: int) -> Tensor:
+        """Weight on keys at least so many positions away, (N, B, H); `distance` must be one of `edges`."""
+        if distance not in self.edges:
+            raise Problem(
+                "distance={distance} must be one of {edges}", distance=distance, edges=MessageList(self.edges)
+            )
+        return self.by_distance[..., self.edges.index(distance) :].sum(-1)
+
+    def __repr__(self) -> str:
+        n, b, heads = self.entropy.shape
+        return f"<HeadProfiles: {n} layers of {heads} heads, {b} x up to {self.edges[-1]} positions and beyond>"
+
+
+def distance_edges(k_len: int) -> tuple[int, ...]:
+    """0, 1, 2, 4, 8 and so on, up to the longest distance."""
+    return (0, *(1 << power for power in range(max(k_len - 1, 1).bit_length())))
+
+
+def profile_layers(layers: Sequence[RecordedLayer]) -> HeadProfiles:
+    """Profiles of layers of one shape, in one pass over their weights."""
+    edges = distance_edges(layers[0].shape[3])
+    profiles = [profile_layer(layer, edges) for layer in layers]
+    entropy, sinks, by_distance = (torch.stack(parts) for parts in zip(*profiles, strict=True))
+    return HeadProfiles(tuple(layer.name for layer in layers), entropy, sinks, by_distance, edges)
+
+
+def profile_layer(layer: RecordedLayer, edges: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
+    """Mean entropy (B, H), weight on the first token (B, H) and weight by distance (B, H, bins) of a layer."""
+    b, heads, q_len, k_len = layer.shape
+    real = None if layer.padding is None else layer.padding[..., 0, :].expand(b, -1, -1)  # (B, 1, K)
+    positions = torch.arange(k_len, device=layer.device).expand(b, 1, -1) if real is None else real.cumsum(-1) - 1
+    values = torch.empty(b, heads, q_len, 2 + len(edges), device=layer.device)
+    for band in weight_bands(layer):
+        weights = band.weights if real is None else band.weights * real[..., None, band.keys]
+        queries = slice(band.rows.start + k_len - q_len, band.rows.stop + k_len - q_len)
+        first = (positions[..., None, band.keys] == 0).to(weights.dtype)
+        columns = [
+            measures.entropy(weights).unsqueeze(-1),
+            measures.weighted_sum(weights, first).unsqueeze(-1),
+            _weight_by_distance(weights, positions[..., queries], positions[..., band.keys].contiguous(), edges),
+        ]
+        empty = weights.sum(-1, keepdim=True) == 0
+        values[:, band.heads, band.rows] = torch.cat(columns, -1).masked_fill(empty, torch.nan)
+    means = measures.mean_over_rows(values.movedim(-1, 0), layer.real_queries)
+    return means[0], means[1], means[2:].movedim(0, -1)
+
+
+def _weight_by_distance(weights: Tensor, queries: Tensor, keys: Tensor, edges: Sequence[int]) -> Tensor:
+    """Weight (B, H', q, bins) of weights (B, H', q, k) by how far each key is from its query.
+
+    `queries` (B, 1, q) and `keys` (B, 1, k) are their positions, in rising order.
+    """
+    nearer = torch.tensor(edges[1:], device=keys.device)  # keys nearer than these
+    low = torch.searchsorted(keys, (queries[..., None] - nearer + 1).flatten(2)).unflatten(-1, (-1, len(nearer)))
+    high = torch.searchsorted(keys, (queries[..., None] + nearer).flatten(2)).unflatten(-1, (-1, len(nearer)))
+    before = nn.functional.pad(weights.cumsum(-1), (1, 0))  # weight on all keys before each
+    shape = (*weights.shape[:-1], len(nearer))
+    within = before.gather(-1, high.expand(shape)) - before.gather(-1, low.expand(shape))
+    return (
+        torch.cat([within, before[..., -1:]], -1).diff(dim=-1, prepend=torch.zeros_like(before[..., :1])).clamp_min(0)
+    )

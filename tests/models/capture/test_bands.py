@@ -1,0 +1,186 @@
+"""Rows, units and profiles of long texts, computed in bands, beside whole matrices in float64."""
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attnviz.analysis.heads.scan import scan
+from attnviz.base.message import Problem
+from attnviz.core import measures
+from attnviz.models.capture import RecordedLayer, bands, capture, weight_bands
+from attnviz.models.loading import load
+from attnviz.models.tokens.units import Unit, spell_tokens, split_units
+from tests.models.tiny import bert, llama, padded, tokens
+from tests.models.tiny_tokenizers import byte_level, gpt2_folder, word_piece
+
+IDS = tokens(length=13)
+
+
+def generated(**more):
+    """A layer of 4 heads on 2 K/V heads with what not every model has: a bias, a cap, sinks."""
+    draw = torch.Generator().manual_seed(3)
+    q, k, v = (torch.randn(2, heads, 13, 4, generator=draw) for heads in (4, 2, 2))
+    return RecordedLayer("decoder", "self", 0, "x", 0.5, q, k, v, causal=True, **more)
+
+
+LAYERS = {
+    "causal": lambda: capture(llama(sliding_window=None), input_ids=IDS).layers[1],
+    "window": lambda: capture(llama(), input_ids=IDS).layers[1],
+    "left padding": lambda: capture(llama(), input_ids=IDS, attention_mask=padded("left", length=13)).layers[1],
+    "right padding": lambda: capture(llama(), input_ids=IDS, attention_mask=padded("right", length=13)).layers[1],
+    "both ways": lambda: capture(bert(), input_ids=IDS).layers[1],
+    "bias": lambda: generated(bias=torch.randn(2, 4, 13, 13, generator=torch.Generator().manual_seed(1))),
+    "cap": lambda: generated(softcap=2.0),
+    "sinks": lambda: generated(sinks=torch.tensor([0.5, -1.0, 2.0, 0.0])),
+}
+
+
+@pytest.fixture(params=LAYERS)
+def layer(request, monkeypatch):
+    monkeypatch.setattr(bands, "CELLS", 1)
+    monkeypatch.setattr(bands, "FEWEST_ROWS", 4)
+    return LAYERS[request.param]()
+
+
+@pytest.mark.parametrize("aligned", [False, True])
+def test_bands_joined_are_the_weights(layer, aligned):
+    joined = torch.zeros(layer.shape)
+    for band in weight_bands(layer, aligned=aligned):
+        joined[:, band.heads, band.rows, band.keys] = band.weights
+        assert not aligned or band.keys.stop == band.rows.stop
+    assert_close(joined, layer.weights(), atol=1e-6, rtol=1e-5)
+
+
+def test_profiles_are_the_means_of_whole_rows(layer):
+    profiles = bands.profile_layers([layer])
+    weights = layer.weights().double()
+    real = torch.ones(2, 13) if layer.padding is None else layer.padding[:, 0, 0].expand(2, -1)
+    weights = weights * real[:, None, None].to(weights.dtype)
+    for sentence, keys in enumerate(real.bool()):
+        kept = weights[sentence][:, keys][..., keys]
+        assert_close(profiles.entropy[0, sentence].double(), measures.entropy(kept).mean(-1), atol=1e-5, rtol=1e-5)
+        assert_close(profiles.sink_mass[0, sentence].double(), kept[..., 0].mean(-1), atol=1e-5, rtol=1e-5)
+        at = np.arange(int(keys.sum()))
+        away = torch.tensor(np.abs(at[:, None] - at))
+        for bin_, (low, high) in enumerate(zip(profiles.edges, [*profiles.edges[1:], 99], strict=True)):
+            mass = (kept * ((away >= low) & (away < high))).sum(-1).mean(-1)
+            assert_close(profiles.by_distance[0, sentence, :, bin_].double(), mass, atol=1e-5, rtol=1e-5)
+    assert_close(profiles.beyond(4), profiles.by_distance[..., 3:].sum(-1))
+    with pytest.raises(Problem, match="distance=3 must be one of 0, 1, 2, 4"):
+        profiles.beyond(3)
+
+
+@pytest.mark.parametrize("how", ["mean", "max"])
+def test_units_sum_over_keys_and_average_over_queries(layer, how):
+    units = (Unit("a", 0, 3), Unit("b", 3, 4), Unit("c", 6, 13))  # two tokens are in none
+    pooled = bands.pool_layer(layer, units, how)
+    weights = layer.weights()
+    for i, asking in enumerate(units):
+        for j, asked in enumerate(units):
+            sums = weights[:, :, asking.start : asking.stop, asked.start : asked.stop].sum(-1)
+            expected = sums.mean(-1) if how == "mean" else sums.amax(-1)
+            assert_close(pooled[:, :, i, j], expected, atol=1e-6, rtol=1e-5)
+
+
+def test_a_row_is_that_row_of_every_head():
+    trace = capture(llama(), input_ids=IDS)
+    row = trace.row(-2, sentence=1)
+    for number, one in enumerate(trace):
+        assert_close(row.weights[number], one.weights()[1, :, -2])
+    layer, head, key, weight = row.top(1)[0]
+    assert weight == row.weights.max() == row.weights[layer, head, key]
+    assert all(found[:2] == (1, 2) for found in row.top(3, layer=1, head=2))
+    with pytest.raises(Problem, match="query=13 must be from 0 to 12"):
+        trace.row(13)
+
+
+def test_patterns_in_bands_are_those_of_whole_matrices(monkeypatch):
+    ids = IDS.clone()
+    ids[:, 7:] = ids[:, :6]
+
+    def diagonal(sentence):
+        return torch.eye(len(sentence), dtype=torch.bool)
+
+    patterns = ("previous_token", "induction", "duplicate_token", "next_token", diagonal)
+    for model in (llama(sliding_window=None), llama(), bert()):
+        (whole,) = scan(model, ids, patterns)
+        with monkeypatch.context() as small:
+            small.setattr(bands, "CELLS", 1)
+            small.setattr(bands, "FEWEST_ROWS", 3)
+            (parts,) = scan(model, ids, patterns)
+        for name, scores in whole.by_sentence.items():
+            np.testing.assert_allclose(parts.by_sentence[name], scores, atol=1e-6, err_msg=name)
+
+
+# Texts: as long as the model reads, and in units.
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    return load(gpt2_folder(tmp_path_factory.mktemp("gpt2")))
+
+
+def test_a_text_longer_than_the_model_reads_is_refused_or_cut_where_asked(small):
+    limit = small.max_positions
+    assert limit is not None
+    text = "word " * limit
+    for call in (capture, lambda model, text: model.generate(text), lambda model, text: next(scan(model, [text]))):
+        with pytest.raises(Problem, match=f"reads at most {limit}: shorten it, or let truncate=True"):
+            call(small, text)
+    with pytest.raises(Problem, match=f"reads at most {limit}"):
+        capture(small.model, text, tokenizer=small.tokenizer)
+    for trace in (
+        capture(small, text, truncate=True),
+        capture(small.model, text, tokenizer=small.tokenizer, truncate=True),
+    ):
+        assert trace[0].shape[-1] == limit
+
+
+def test_a_text_is_read_further_than_the_app_shows_it(monkeypatch, small):
+    monkeypatch.setenv("ATTNVIZ_TOKEN_LIMIT", "5")
+    assert capture(small, "a b c d e f g h i").layers[0].shape[-1] > 5
+
+
+TEXT = 'Mr. Low said: "It is 3.5 km." Then she didn’t go! Why?\n\nA well-known end… 你好。世界！'
+
+
+@pytest.mark.parametrize(
+    "kind, labels",
+    [
+        (
+            "sentence",
+            ['Mr. Low said: "It is 3.5 km."', "Then she didn’t go!", "Why?", "A well-known end…", "你好。", "世界！"],
+        ),
+        ("paragraph", [" ".join(TEXT.split("\n\n")[0].split()), TEXT.split("\n\n")[1]]),
+    ],
+)
+def test_units_of_a_text(kind, labels):
+    tokenizer = byte_level()
+    ids = tokenizer(TEXT, add_special_tokens=False)["input_ids"]
+    assert "".join(spell_tokens(tokenizer, ids)) == TEXT
+    units = split_units(tokenizer, ids, kind)
+    assert [unit.label for unit in units] == labels
+    assert [unit.start for unit in units[1:]] == [unit.stop for unit in units[:-1]]
+
+
+def test_words_are_whole_and_every_token_is_in_one():
+    tokenizer = byte_level()
+    ids = tokenizer("She didn’t go, 你好", add_special_tokens=False)["input_ids"]
+    assert [unit.label for unit in split_units(tokenizer, ids, "word")] == ["She", "didn’t", "go", ",", "你", "好"]
+    pieces = word_piece()
+    ids = pieces("the cat sat. the cat sat.", add_special_tokens=False)["input_ids"]
+    assert len(split_units(pieces, ids, "sentence")) == 2
+
+
+def test_unknown_units_are_refused_in_words(small):
+    trace = capture(small, "One. Two.")
+    assert trace.pooled("sentence").weights.shape[-2:] == (2, 2)
+    assert trace.pooled([(0, 2), (2, 3)]).weights.shape[-1] == 2
+    for units, message in (
+        ("line", "units='line' must be one of"),
+        ([(0, 99)], r"\(0, 99\) is no span"),
+        ("turn", "chat template"),
+    ):
+        with pytest.raises(Problem, match=message):
+            trace.pooled(units)
+    with pytest.raises(Problem, match="needs the trace of one text"):
+        capture(llama(), input_ids=IDS).pooled("word")
