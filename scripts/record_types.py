@@ -23,6 +23,7 @@ RECORDS = (
     head_record.Arrangement,
     head_record.HeadView,
     head_edit.HeadEdit,
+    head_record.RibbonsState,
     head_record.HeadGrid,
     head_record.HeadChannel,
     head_record.PackedHeads,

@@ -58,10 +58,10 @@ class LiveCanvas:
         def build_page() -> str:
             header, payload = unpack_blob(self.data)
             if address := header.get("address"):
-                offered = find_offer(address[address.index(SENTENCE) :])
-                if offered is None:
-                    raise Problem("What this picture shows is no longer in memory: open the page again.")
-                header, payload = header | {"address": ""}, offered
+                header, payload = header | {"address": ""}, _offered(address)
+            if address := header.get("every"):
+                all_heads, payload = unpack_blob(_offered(address))
+                header |= {"every": None, "raw": all_heads["raw"]}
             with use_language(self.language):
                 return canvas_page(self.component, pack_blob(header, payload), title, caption, self.link, moves=moves)
 
@@ -131,6 +131,13 @@ class ExportOffer:
             return self.live
         ready = prepare_figure(self.fig, options.background, options.bar)
         return [LiveFile(_("HTML, interactive"), "", lambda: standalone_html(ready, options.title, options.caption))]
+
+
+def _offered(address: str) -> bytes:
+    offered = find_offer(address[address.index(SENTENCE) :])
+    if offered is None:
+        raise Problem("What this picture shows is no longer in memory: open the page again.")
+    return offered
 
 
 def _credit() -> str:

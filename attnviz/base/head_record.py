@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.base.head_edit import HeadEdit
+from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.record_json import UNSENT
 
 PinSide = Literal["q", "k"]
@@ -162,6 +162,18 @@ class HeadView:
             (data.tokens_q, data.tokens_k) if arrangement is None else (arrangement.row_labels, arrangement.col_labels)
         )
         return [str(label) for label in rows], None if cols is None else [str(label) for label in cols]
+
+
+@dataclass(frozen=True)
+class RibbonsState:
+    """What a visitor has chosen of a sentence whose words pour into one of them."""
+
+    tile: tuple[int, int]  #: (layer, head)
+    word: int  #: the touched word, by position
+    axis: PinSide = "q"  #: "q": what it looks at; "k": who looks at it
+    pinned: int | None = None  #: the other word of the ribbon or cell that was clicked
+    unfolded: bool = False  #: whether the matrix is on show
+    edit: HeadEdit = NO_EDIT
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,8 @@ CANVASES = {
     "head": ("masks?m_rule1=window", "m-after-save", "m-after"),
     "head, mean": ("explore?open_average=true", "average-out", "average"),
     "head, trap": ("masks?m_view=traps", "m-trap-wrong-save", "m-trap-wrong"),
+    "ribbons": ("?start_matrix=true", "home-out", "home"),
+    "ribbons, folded": ("?causal=false", "home-out", "home"),
     "patch_view": ("pictures", "patches-out", "patches"),
 }
 #: whatever a clock measured is another number each time

@@ -367,14 +367,69 @@ def type_it(page: Any, trained: Load, label: str = "Sentence") -> tuple[Any, Tra
 # The promise
 
 
+def ribbons_stage(page: Any) -> Any:
+    return page.get_by_test_id("ribbons")
+
+
+def type_on_start(page: Any, trained: Load) -> tuple[Any, Trained, list[str]]:
+    """Type SENTENCE on Start; the page, the model that reads it, and its tokens."""
+    ribbons_stage(page).wait_for(timeout=FIRST_OPEN)
+    model = trained()
+    tokens = model.tokens(SENTENCE)
+    type_sentence(page, "Type a sentence", SENTENCE)
+    wait_for_tokens(page, tokens)
+    return page, model, tokens
+
+
+def head_of_strip(page: Any) -> tuple[int, int]:
+    found = re.fullmatch(r"layer (\d+), head (\d+)", strip(page).get_attribute("aria-valuetext"))
+    assert found
+    return int(found[1]), int(found[2])
+
+
+def strip(page: Any) -> Any:
+    return page.get_by_role("slider", name="All heads")
+
+
+def wait_for_ribbons(page: Any, expected: np.ndarray) -> None:
+    """Wait until the ribbons are of these weights."""
+
+    def drawn() -> Any:
+        return np.reshape(ribbons_stage(page).evaluate("(stage) => [...stage.matrix()]"), expected.shape)
+
+    until(lambda: np.abs(drawn() - expected).max() < 2e-4)
+
+
+def touch(page: Any, word: int) -> str:
+    """Touch a word; the sentence about it."""
+    page.get_by_role("listbox").first.get_by_role("option").nth(word).click()
+    page.get_by_role("option", selected=True).nth(0).wait_for()
+    said: str = page.get_by_test_id("said").inner_text()
+    return said
+
+
+def assert_told(said: str, word: int, tokens: list[str], expected: np.ndarray) -> None:
+    """What the sentence under the ribbons says a word becomes is its row of weights, in whole percent."""
+    row = expected[word]
+    assert position_of(re.findall(r"“(.+?)”", said)[0], tokens) == word, said
+    if "mostly" in said:
+        key, share = re.findall(r"mostly “(.+?)”: (>?\d+)% of its new vector", said)[0]
+        shares = [(key, share)]
+    else:
+        shares = [(key, share) for share, key in re.findall(r"(\d+)% of “(.+?)”", said)]
+    assert shares, said
+    for key, share in shares:
+        assert int(share.strip(">")) == pytest.approx(100 * row[position_of(key, tokens)], abs=0.51 + (">" in share)), (
+            said
+        )
+    assert row[position_of(shares[0][0], tokens)] == row.max(), said
+
+
 @pytest.mark.every_commit
 def test_a_stranger_types_a_sentence_and_reads_true_numbers(visit, trained):
-    page, model, tokens = type_it(visit("/"), trained, "Type a sentence")
-    stage, n = head_stage(page), len(tokens)
-    where = re.search(r"Trained: .*layer (\d+), head (\d+)", beside(stage, "title"))
-    assert where, beside(stage, "title")
-    layer, head = int(where[1]), int(where[2])
-    assert re.fullmatch(r".* \(2\) may not look at .* \(5\)", point_at(page, stage, 2, 5, n))
+    page, model, tokens = type_on_start(visit("/"), trained)
+    n = len(tokens)
+    layer, head = head_of_strip(page)
     changes: list[tuple[str | None, Tensor | None, Scale]] = [
         (None, causal(n), "sqrt"),
         ("mask", None, "sqrt"),
@@ -382,20 +437,51 @@ def test_a_stranger_types_a_sentence_and_reads_true_numbers(visit, trained):
     ]
     for switch, mask, scale in changes:
         if switch == "mask":
-            page.get_by_text("Change it: mask, scale, zoom").click()
-            page.get_by_test_id("mask").select_option("none")
+            page.get_by_role("switch").click()
             in_link(page, "causal=false")  # the browser draws it at once; the file comes from the server
         elif switch == "scale":
-            page.locator(".av-mark[data-mark=none]").click()
+            page.get_by_role("button", name="no scaling").click()
             in_link(page, "scaled=false")
         expected = model.weights(SENTENCE, layer, head, mask, scale)
-        for query, key in ((2, 1), (7, int(expected[7].argmax())), (n - 1, 0)):
-            wait_for_value(page, stage, query, key, expected)
+        wait_for_ribbons(page, expected)
+        for word in (2, 7, n - 1):
+            assert_told(touch(page, word), word, tokens, expected)
         answered(page)
-        sentence = gives(page)
-        assert_said(sentence.inner_text(), tokens, expected)
-        assert_same(matrix_of(csv_of(page, before_menu(page)), n), expected)
+        row = csv_of(page, page.get_by_label("Type a sentence", exact=True))
+        assert [float(cell["value"] or "nan") for cell in row] == pytest.approx(
+            np.where((expected[n - 1] > 0), expected[n - 1], np.nan if mask is not None else 0), abs=2e-5, nan_ok=True
+        )
+    page.get_by_role("button", name="Unfold the matrix").click()
+    in_link(page, "start_matrix=true")
+    assert_same(matrix_of(csv_of(page, page.get_by_label("Type a sentence", exact=True)), n), expected)
     shows_as_typed(page, "Type a sentence")
+
+
+@pytest.mark.every_commit
+def test_sliding_through_the_heads_shows_each_and_its_link_opens_it(visit, trained):
+    page, model, tokens = type_on_start(visit("/"), trained)
+    n = len(tokens)
+    layer, head = head_of_strip(page)
+    touch(page, 9)
+    strip(page).focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowLeft")
+    assert head_of_strip(page) == (layer + 1, head - 1)
+    expected = model.weights(SENTENCE, layer + 1, head - 1, causal(n), "sqrt")
+    wait_for_ribbons(page, expected)
+    page.get_by_role("button", name="Who looks at").click()
+    page.get_by_role("button", name="Unfold the matrix").click()
+    in_link(page, "start_matrix=true")
+    said = page.get_by_test_id("said").inner_text()
+    again = visit(page.url.partition(page.url.split("/")[2])[2])
+    ribbons_stage(again).wait_for(timeout=FIRST_OPEN)
+    wait_for_ribbons(again, expected)
+    assert head_of_strip(again) == (layer + 1, head - 1)
+    assert again.get_by_test_id("said").inner_text() == said
+    again.get_by_role("button", name="Fold the matrix").wait_for()
+    again.get_by_role("button", name="look at?").wait_for()
+    touch(again, 9)  # the word on show stays
+    assert again.get_by_test_id("said").inner_text() == said
 
 
 def the_heads_are_the_models(page: Any, model: Trained, n: int) -> None:
@@ -645,15 +731,16 @@ def on_previous_token(model: Trained, text: str, layer: int, head: int) -> float
 @NOT_HOSTED
 def test_the_first_step_works_on_a_phone(visit, trained):
     phone = visit("/", width=390, height=844, has_touch=True, is_mobile=True)
-    page, model, tokens = type_it(phone, trained, "Type a sentence")
-    stage, n = head_stage(page), len(tokens)
-    query, key = 7, 2
-    page.touchscreen.tap(*cell_on(stage, query, key, n))
-    expected = model.weights(SENTENCE, 13, 8, causal(n), "sqrt")
-    until(lambda: f"({query}) → " in beside(stage, "readout"))
-    assert beside(stage, "readout").endswith(f"({key}): {expected[query, key]:.0%}")
+    page, model, tokens = type_on_start(phone, trained)
+    expected = model.weights(SENTENCE, 13, 8, causal(len(tokens)), "sqrt")
+    word = page.get_by_role("option").nth(7)
+    word.tap()
+    expect(word).to_have_attribute("aria-selected", "true")
+    assert_told(page.get_by_test_id("said").inner_text(), 7, tokens, expected)
+    assert min(word.bounding_box().values()) >= 0
+    assert word.bounding_box()["height"] >= 44
     assert widest(page) <= 390
-    assert stage.bounding_box()["width"] <= 390
+    assert ribbons_stage(page).bounding_box()["width"] <= 390
 
 
 ODD = "Say <b>x</b> **y** $z$ 中文 🙂 <img src=x onerror=window.hacked=1>"

@@ -1,66 +1,61 @@
-"""Start tells one story: a row in focus, in the diagram, the picture and the sentence below, moved by a click."""
-
-import re
+"""Start tells one story: the sentence is the picture, and what a hand touches is what moves."""
 
 import pytest
 
-from tests.browser.conftest import answered, resized, until
-from tests.browser.test_mission import beside, head_stage
+from tests.browser.conftest import answered, resized, still, until
 
 PROJECTOR, LAPTOP, PHONE = {"width": 1280, "height": 720}, {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 OWN = "/?sentence=My+grandmother+baked+a+cake+and+she+gave+it+to+me."
-
-
-def made(page) -> str:
-    return page.locator(".av-mixture-made").inner_text()
 
 
 def said(page) -> str:
     return page.get_by_test_id("said").inner_text()
 
 
-def pinned(page) -> list[str]:
-    return page.locator(".av-chips [aria-selected=true]").all_inner_texts()
+def word(page, name):
+    return page.get_by_role("option", name=name, exact=True)
 
 
-def shares(page) -> dict[str, int]:
-    words = page.locator(".av-mixture-word").all_inner_texts()
-    return {name: int(share.strip("<%")) for name, share in (word.split("\n")[-2:] for word in words)}
-
-
-def test_the_picture_is_high_and_the_doors_are_on_the_first_screen(opened_start):
+def test_the_picture_and_its_sentence_are_on_the_first_screen(opened_start):
     page = opened_start("/", **PROJECTOR)
     for window in (PROJECTOR, LAPTOP, PHONE):
         resized(page, **window)
-        the_doors_are_seen(page, window)
-
-
-def the_doors_are_seen(page, window):  # and where the picture begins: picture_first.py
-    assert page.locator("[data-main-picture]").bounding_box()["height"] >= 320
-    for door in ("Take a lesson", "See all heads", "Size a cache"):
-        box = page.get_by_role("link", name=door).bounding_box()
+        box = page.get_by_test_id("said").bounding_box()
         assert box["y"] + box["height"] < window["height"]
 
 
-def test_a_visitors_own_sentence_is_told_by_the_row_that_tells_most_and_a_click_moves_the_focus(opened_start):
+def test_a_visitors_own_sentence_is_told_by_the_word_that_tells_most_and_a_touch_moves_on(opened_start):
     page = opened_start(OWN, **PROJECTOR)
-    assert made(page) == "new vector of “it”"
-    assert pinned(page) == ["it"]
-    assert said(page).startswith("“it” gives 98% to “cake”")
-    assert shares(page)["cake"] == 98
-    assert sum(shares(page).values()) == pytest.approx(100, abs=2)
-    assert not page.get_by_test_id("mask").is_visible(), "what changes it waits"
-    page.locator(".av-mixture button", has_text="cake").click()
-    until(lambda: made(page) == "new vector of “cake”")
-    assert pinned(page) == ["cake"]
-    assert said(page).startswith("“cake” gives ")
-    page.get_by_role("listbox").first.get_by_role("option", name="she").click()
-    until(lambda: made(page) == "new vector of “she”")
-    answered(page)
-    assert (made(page), pinned(page)) == ("new vector of “she”", ["she"])
-    strongest = max(shares(page).items(), key=lambda item: item[1])
-    assert f"“she” gives {strongest[1]}% to “{strongest[0]}" in said(page)
-    assert not re.search(r"\d\.\d{4}", beside(head_stage(page), "readout"))
+    assert said(page).startswith("“it” becomes mostly “cake”: 98% of its new vector.")
+    assert word(page, "it").get_attribute("aria-selected") == "true"
+    for _ in range(2):  # the word on show stays, however often it is touched
+        word(page, "she").click()
+        until(lambda: said(page).startswith("“she” "))
+    page.keyboard.press("ArrowLeft")
+    until(lambda: said(page).startswith("“and” "))
+    page.keyboard.press("ArrowUp")
+    until(lambda: said(page).startswith("“and” takes "))
+    page.keyboard.press("Escape")
+    until(lambda: "takes" not in said(page))
+
+
+def test_the_ends_of_every_handle_have_a_true_sentence(opened_start):
+    page = opened_start("/", **PROJECTOR)
+    page.get_by_role("button", name="all alike").click()
+    until(lambda: "takes the same from each of 9 words: 11%" in said(page))
+    page.get_by_role("switch").click()
+    until(lambda: "each of 13 words: 8%. 31% of it comes from later words" in said(page))
+    page.get_by_role("button", name="no scaling").click()
+    until(lambda: "becomes mostly “animal”" in said(page))
+    page.get_by_role("switch").click()
+    word(page, "The").click()
+    until(lambda: said(page) == "“The” can look at nothing but itself: it stays what it is.")
+
+
+def test_less_motion_has_no_way_between_two_pictures(opened_start):
+    page = opened_start("/", **PROJECTOR, reduced_motion="reduce")
+    page.get_by_role("button", name="Unfold the matrix").click()
+    assert page.locator("[data-gliding]").count() == 0
 
 
 @pytest.fixture
@@ -70,8 +65,9 @@ def opened_start(new_page, server_url):
     def opened(address, **window):
         page = new_page(**window)
         page.goto(f"{server_url}{address}")
-        head_stage(page).wait_for()
+        page.get_by_test_id("ribbons").wait_for()
         answered(page)
+        still(page)
         return page
 
     return opened

@@ -1,9 +1,8 @@
 // Which tokens of a head are pinned and pointed at, what a press does to them, and what Python is told of that and of a change.
 
 import { fill } from "../shared/dom.js";
-import { hoverOn, isPinned, clearPins, tell, togglePin } from "../shared/group.js";
+import { hoverOn, isPinned, clearPins, packEdit, tell, togglePin } from "../shared/group.js";
 import { mostTellingRow, tokenText } from "./head_readout.js";
-import { packBits } from "../shared/packing.js";
 
 /** @import { Group } from "../shared/group.js" */
 /** @import { HeadComponent } from "./head.js" */
@@ -81,13 +80,8 @@ export function emitPins(view) {
 /** Tells Python what is changed of mask and scale. @param {HeadComponent} view */
 export function emitEdit(view) {
   const { group, header } = view.drawn;
-  const { painted } = group.edit;
   group.editing = false;
-  group.edits.send(view, "edit", {
-    ...group.edit,
-    doc: header.doc,
-    painted: painted === null ? "" : packBits(painted),
-  });
+  group.edits.send(view, "edit", { ...packEdit(group.edit), doc: header.doc });
 }
 
 /** Tokens to light: pins, then what is pointed at; a cell lights its query and its key. */

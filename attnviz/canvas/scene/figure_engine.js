@@ -10,6 +10,7 @@ import { maskFigure } from "../mask/mask_scene.js";
 import { modelStripFigure } from "../model_strip/strip_scene.js";
 import { mosaicFigure } from "../overview/mosaic_scene.js";
 import { patchFigure, patchHeadsFigure } from "../patch_view/patch_figure.js";
+import { ribbonsFigure, ribbonsFilm } from "../ribbons/ribbons_figure.js";
 import { softmaxFigure, softmaxFilm } from "../softmax_slider/softmax_figure.js";
 import { sharingFigure } from "../sharing_columns/columns_scene.js";
 import { boardFigure } from "../tensor_board/board_scene.js";
@@ -38,6 +39,7 @@ const SCENES = {
   mosaic: mosaicFigure,
   patchHeads: patchHeadsFigure,
   patches: patchFigure,
+  ribbons: ribbonsFigure,
   sharing: sharingFigure,
   steps: stepFigure,
   strip: modelStripFigure,
@@ -45,7 +47,14 @@ const SCENES = {
 };
 
 /** Those that move, by the same names. @type {Record<string, (header: any, payload: Uint8Array) => Film>} */
-const FILMS = { bars: softmaxFilm, birth: birthFilm, head: headFilm, steps: stepFilm, tiles: tileFilm };
+const FILMS = {
+  bars: softmaxFilm,
+  birth: birthFilm,
+  head: headFilm,
+  ribbons: ribbonsFilm,
+  steps: stepFilm,
+  tiles: tileFilm,
+};
 
 /** A file of these pictures, side by side. @param {FigurePart[]} parts @param {FigureLook} look */
 export function figureSvg(parts, look) {

@@ -1,7 +1,7 @@
 // What the views of one group share in the browser: the hovered token, pins, the cell, the zoom, the chosen head.
 
 import { NO_EDIT } from "./edit.js";
-import { decodeBase64, unpackBits } from "./packing.js";
+import { decodeBase64, packBits, unpackBits } from "./packing.js";
 import { Latest, Sequence } from "./component.js";
 import { EVERYTHING } from "./zoom.js";
 
@@ -157,6 +157,11 @@ export function adoptOverlay(group, { over, session, overs }) {
 export function unpackEdit(edit, [nq, nk]) {
   const bytes = decodeBase64(edit.painted);
   return { ...edit, painted: bytes.length === (nq * nk + 7) >> 3 ? unpackBits(bytes, nq * nk) : null };
+}
+
+/** An edit as Python reads it. @param {Edit} edit @returns {HeadEdit} */
+export function packEdit(edit) {
+  return { ...edit, painted: edit.painted === null ? "" : packBits(edit.painted) };
 }
 
 /** @param {Group} group @param {Hover | null} hover */

@@ -57,6 +57,15 @@ export type HeadEdit = {
   silenced: [number, number][];
 };
 
+export type RibbonsState = {
+  tile: [number, number];
+  word: number;
+  axis: "q" | "k";
+  pinned: number | null;
+  unfolded: boolean;
+  edit: HeadEdit;
+};
+
 export type HeadGrid = {
   heads: number[];
   kv: number[];

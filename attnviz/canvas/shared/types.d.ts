@@ -6,6 +6,7 @@ import type { SvgContext } from "../scene/svg_context.js";
 import type {
   Arrangement,
   RequestedText,
+  RibbonsState,
   ColourScale,
   HeadChannel,
   HeadEdit,
@@ -130,6 +131,29 @@ export type HeadFilmHeader = Tokens & {
   raw: PackedHeads;
   edit: HeadEdit;
   row: number;
+  title: string;
+  colours: Colours;
+  words: Words;
+};
+
+/** A sentence with the ribbons of a word in one head; of a live file in all heads. The raw scores follow. */
+export type RibbonsHeader = Answer &
+  RibbonsFigureHeader & {
+    doc: string;
+    model: string;
+    /** heads of each layer */
+    heads: number[];
+    /** the address of all heads of a short sentence */
+    every: string | null;
+  };
+
+/** The same for a file, of one head. */
+export type RibbonsFigureHeader = {
+  q: string[];
+  /** words that no blank is before: they go on the one before */
+  glued: number[];
+  raw: PackedHeads;
+  state: RibbonsState;
   title: string;
   colours: Colours;
   words: Words;

@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice, PageChoices, pack_bits, record_reader
-from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, VIEWS, HeadEdit
-from attnviz.base.head_record import Pin, Pins
+from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, NO_EDIT, SCALES, VIEWS, HeadEdit
+from attnviz.base.head_record import RibbonsState
 from attnviz.base.words import N_
+from attnviz.pages.home import maths
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."
 CHINESE = "动物没有过马路，因为它太累了。"  #: the same sentence, for whom a button offers it
@@ -21,11 +22,14 @@ _keys = record_reader(
 )
 
 
+_read_head = record_reader(tuple[int, int], lambda place: min(place) >= 0)
+
+
 @dataclass(frozen=True)
 class DescribedToken:
-    """The token that the picture describes: a row, a column, or one cell of a row.
+    """The touched word: what it looks at ("q"), or who looks at it ("k"), and the other word that is pinned, `column`.
 
-    `label` is its text: in an edited sentence the same index may be another token. `column` None: the whole row.
+    `label` is its text: in an edited sentence the same index may be another token.
     """
 
     side: Literal["q", "k"]
@@ -60,6 +64,7 @@ SCALE = PAGE.one_of(
     "start_scale", [scale for scale in SCALES if scale != "none"], label=N_("Scale")
 )  #: where SCALED is not False
 FACTOR = PAGE.real("start_factor", 1.0, low=0.0, high=LARGEST_FACTOR, label=N_("Scale × the model’s"))
+#: of links from before there were ribbons: "before" is the model's own mask and scale
 SEEN = PAGE.one_of("start_seen", VIEWS, "after", label=N_("Before, after or difference"))
 PAINTED: Choice[str | None] = PAGE.on_canvas(
     "start_painted",
@@ -86,25 +91,36 @@ DESCRIBED_TOKEN: Choice[DescribedToken | None] = PAGE.on_canvas(
 )
 
 
-def current_pin(tokens: Sequence[str], first: int) -> Pins:
-    """Pins of the link for these tokens; the row `first` if it has none, or one of another text."""
-    token, n = link_state.value(DESCRIBED_TOKEN), len(tokens)
+HEAD: Choice[tuple[int, int]] = PAGE.on_canvas(
+    "start_head", maths.HEAD, _read_head, list, (3, 1), inside="start", short="head", label=N_("Head")
+)
+UNFOLDED = PAGE.flag("start_matrix", label=N_("Matrix unfolded"))
+
+
+def current_state(tokens: Sequence[str], first: int, heads: Sequence[int], edit: HeadEdit) -> RibbonsState:
+    """What the link shows of these tokens: the word `first` if it names none, or one of another text."""
+    token, n, tile = link_state.value(DESCRIBED_TOKEN), len(tokens), link_state.value(HEAD)
+    if not (tile[0] < len(heads) and tile[1] < heads[tile[0]]):
+        tile = (0, 0)
+    unfolded = link_state.value(UNFOLDED)
     if token is None or token.index >= n or tokens[token.index] != token.label:
-        return Pins((Pin("q", first),))
-    cell = None if token.column is None or token.column >= n or token.side == "k" else (token.index, token.column)
-    return Pins((Pin(token.side, token.index),), cell)
+        return RibbonsState(tile, first, unfolded=unfolded, edit=edit)
+    pinned = None if token.column is None or token.column >= n else token.column
+    return RibbonsState(tile, token.index, token.side, pinned, unfolded, edit)
 
 
-def store_pin(tokens: Sequence[str], first: int, pins: Pins) -> None:
-    """Store the pinned token in the link. A callback; `tokens` and `first` are bound beforehand."""
-    pin = pins.tokens[-1] if pins.tokens else Pin("q", first)
-    is_default = pins.cell is None and pin == Pin("q", first)
-    column = None if pins.cell is None else pins.cell[1]
-    link_state.set_and_push(DESCRIBED_TOKEN, None if is_default else DescribedToken(*pin, tokens[pin.position], column))
+def store_state(tokens: Sequence[str], first: int, state: RibbonsState) -> None:
+    """Store in the link where a hand left the picture. A callback; `tokens` and `first` are bound beforehand."""
+    is_default = state.axis == "q" and state.word == first and state.pinned is None
+    token = None if is_default else DescribedToken(state.axis, state.word, tokens[state.word], state.pinned)
+    values: dict[Choice[Any], Any] = {DESCRIBED_TOKEN: token, HEAD: state.tile, UNFOLDED: state.unfolded}
+    link_state.set_many(values | _edit_values(state.edit))
 
 
 def current_edit() -> HeadEdit:
     """Edit of mask and scale in the link."""
+    if link_state.value(SEEN) == "before":
+        return NO_EDIT
     return HeadEdit(
         link_state.value(MASK) if link_state.value(CAUSAL) else "none",
         link_state.value(WINDOW),
@@ -112,23 +128,20 @@ def current_edit() -> HeadEdit:
         base64.b64decode(link_state.value(PAINTED) or ""),
         link_state.value(SCALE) if link_state.value(SCALED) else "none",
         link_state.value(FACTOR),
-        seen=link_state.value(SEEN),
     )
 
 
-def store_edit(edit: HeadEdit) -> None:
-    """Store an edit in the link, in one step. A callback."""
+def _edit_values(edit: HeadEdit) -> dict[Choice[Any], Any]:
+    """The choices that an edit consists of."""
     painted = base64.b64encode(edit.painted).decode() if edit.mask == "painted" else ""
-    link_state.set_many(
-        {
-            CAUSAL: edit.mask != "none",
-            SCALED: edit.scale != "none",
-            MASK: "model" if edit.mask == "none" else edit.mask,
-            WINDOW: min(edit.window, LONGEST_WINDOW),
-            SCALE: "model" if edit.scale == "none" else edit.scale,
-            FACTOR: min(edit.factor, LARGEST_FACTOR),
-            HIDDEN: tuple(key for key in edit.hidden if key < MOST_KEYS),
-            PAINTED: painted or None,
-            SEEN: edit.seen,
-        }
-    )
+    return {
+        CAUSAL: edit.mask != "none",
+        SCALED: edit.scale != "none",
+        MASK: link_state.value(MASK) if edit.mask == "none" else edit.mask,
+        WINDOW: min(edit.window, LONGEST_WINDOW),
+        SCALE: "model" if edit.scale == "none" else edit.scale,
+        FACTOR: min(edit.factor, LARGEST_FACTOR),
+        HIDDEN: tuple(key for key in edit.hidden if key < MOST_KEYS),
+        PAINTED: painted or link_state.value(PAINTED),
+        SEEN: "after",
+    }

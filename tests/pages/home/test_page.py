@@ -1,18 +1,29 @@
 import base64
+import csv
+import io
 from typing import Any
 
 import pytest
 
 from attnviz.app.exports import GATHERING, FigureCollector, to_csv
 from attnviz.app.links import link_reading
-from attnviz.pages.home import choices
+from attnviz.base.head_record import RibbonsState
+from attnviz.base.packed import unpack_blob
+from attnviz.base.record_json import from_json
+from attnviz.pages.home import choices, maths
+
+
+def sent(page) -> dict[str, Any]:
+    """What the picture was sent."""
+    blobs = [one.proto.bytes for one in page.get("bidi_component") if one.proto.bytes]
+    return next(header for header, _payload in map(unpack_blob, blobs) if "state" in header)
 
 
 def test_the_first_screen_has_a_computed_picture_and_says_what_it_shows(visit):
-    page = visit()
-    head = next(one.proto.bytes for one in page.get("bidi_component") if one.proto.bytes)
-    assert b"Trained: SmolLM2 135M Instruct (4-bit), layer" in head
-    assert b'"story":true' in head.replace(b" ", b"")
+    header = sent(visit())
+    assert header["title"].startswith("Trained: SmolLM2 135M Instruct (4-bit), layer")
+    state = header["state"]
+    assert (header["q"][state["word"]], state["axis"], tuple(state["tile"])) == ("it", "q", maths.HEAD)
 
 
 def offers(page) -> list[Any]:
@@ -21,7 +32,7 @@ def offers(page) -> list[Any]:
     page.session_state[GATHERING] = gathering
     page.run()
     assert not page.exception
-    assert len(gathering.offers) == 2
+    assert len(gathering.offers) == 1
     return gathering.offers
 
 
@@ -44,7 +55,7 @@ def test_mask_scale_and_sentence_change_the_numbers(visit):
 
 PAINTED_ROW = base64.b64encode(bytes([255] * 22)).decode()  #: 13 tokens by 13, every pair painted
 CHANGES = [
-    ({"causal": "false"}, "Mask: none, every token may look at every token. Scores times 0.125. Changed in this head"),
+    ({"causal": "false"}, "Mask: none, every token may look at every token. Scores times 0.125."),
     ({"start_mask": "window", "start_window": "3"}, "Mask: a window of 3 tokens. Scores times 0.125."),
     ({"start_scale": "factor", "start_factor": "4.0"}, "Mask: the model's own. Scores times 0.125 × 4."),
     ({"scaled": "false"}, "Mask: the model's own. Scores times 1."),
@@ -59,9 +70,47 @@ def captions(page) -> list[str]:
 
 @pytest.mark.parametrize("changed, said", CHANGES)
 def test_an_exported_picture_says_what_is_changed(visit, changed, said):
-    assert all(caption.startswith("Trained: ") and said in caption for caption in captions(visit(**changed)))
-    less = captions(visit(**changed, start_seen="difference"))
-    assert all("After the change minus before it. " in caption and said in caption for caption in less)
+    for seen in ("after", "difference"):  # which ribbons do not show: such a link shows what comes after the change
+        (caption,) = captions(visit(**changed, start_seen=seen))
+        assert caption.startswith("Trained: ")
+        assert said in caption
+    (own,) = captions(visit(**changed, start_seen="before"))
+    assert "Mask: the model's own. Scores times 0.125." in own
+
+
+WHOLE = 13 * 13  #: cells of the matrix
+
+
+@pytest.mark.parametrize(
+    "link, cells",
+    [
+        ({}, 13),
+        ({"start": link_reading.pack({"told": ["k", 1, "animal"]})}, 13),
+        ({"start_matrix": "true"}, WHOLE),
+    ],
+)
+def test_the_table_has_the_weights_on_show(visit, link, cells):
+    rows = list(csv.DictReader(io.StringIO(exported(visit(**link)))))
+    side = "key" if "start" in link else "query"
+    assert len(rows) == cells
+    assert len({row[side] for row in rows}) == (1 if cells == 13 else 13)
+    assert (
+        side == "key" or cells == WHOLE or sum(float(row["value"] or 0) for row in rows) == pytest.approx(1, abs=1e-4)
+    )
+
+
+@pytest.mark.parametrize(
+    "held, state",
+    [
+        ({"told": ["q", 3, "'t", 1], "head": [2, 4]}, RibbonsState((2, 4), 3, "q", 1)),
+        ({"told": ["k", 1, "animal"]}, RibbonsState((13, 8), 1, "k")),
+        ({"told": ["q", 3, "another word"]}, RibbonsState((13, 8), 8)),
+        ({"told": ["q", 3, "'t", 99], "head": [30, 0]}, RibbonsState((0, 0), 3)),
+    ],
+)
+def test_a_link_holds_head_word_direction_and_pinned_word(visit, held, state):
+    header = sent(visit(start=link_reading.pack(held)))
+    assert from_json(RibbonsState, header["state"]) == state
 
 
 def test_a_chinese_reader_is_offered_the_sentence_in_chinese_and_told_how_well_it_is_read(visit):

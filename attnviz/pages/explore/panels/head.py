@@ -14,7 +14,7 @@ import streamlit as st
 
 from attnviz.analysis import head_matrix, what_if
 from attnviz.analysis.model_run import ModelRun, Request, Stack, StackId
-from attnviz.app import head_drawing, show, widgets
+from attnviz.app import all_heads, head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.page_parts import menu
@@ -22,11 +22,9 @@ from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.head_record import HeadData, HeadView
 from attnviz.base.words import _, join_list, join_sentences
-from attnviz.canvas.head import ahead
 from attnviz.canvas.head.attention_view import head_picture, head_view, lines_picture
 from attnviz.canvas.shared import packing
 from attnviz.figures.theme import overlaid_heads
-from attnviz.live.head_header import name_tokens
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.maths.one_head import compute_stages
@@ -46,7 +44,7 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
     edit = shown_head.current_edit(stack, layer)
     matrix = head_drawing.edited_matrix(run, stack, layer, head, options, edit)
     axes = shown_head.picture_axes(stack, matrix)
-    address = offer_heads(run, stack)
+    address = all_heads.offer_heads(run, stack)
     data = head_drawing.head_data(run, stack, layer, head, options, matrix)
     view = replace(
         head_drawing.default_view(stack, layer, head, options, matrix),
@@ -157,25 +155,6 @@ def _make_head_function(
     return compute
 
 
-def offer_heads(run: ModelRun, stack: Stack) -> str | None:
-    """Address from which the browser fetches all heads; None where the sentence is too long.
-
-    All visitors who read this sentence share it.
-    """
-    return _offer_bytes(run.request, stack.id, ("all heads",), pack_heads) if sends_all_heads(stack) else None
-
-
-def sends_all_heads(stack: Stack) -> bool:
-    """Whether the browser is sent all heads, and so makes thumbnails under a change itself."""
-    return ahead.is_short_enough(len(stack.places), len(stack.queries), len(stack.keys))
-
-
-def pack_heads(stack: Stack) -> bytes:
-    """Pack all heads for the browser."""
-    counts = [layer.n_heads for layer in stack.layers]
-    return ahead.sentence_blob(name_tokens(*stack.tokens), counts, head_matrix.raw_heads(stack.layers))
-
-
 def offer_edited_tiles(run: ModelRun, stack: Stack, layer: int, head: int, edit: HeadEdit) -> str | None:
     """Address of the thumbnails under the visitor's mask and scale; None where nothing is changed.
 
@@ -185,7 +164,7 @@ def offer_edited_tiles(run: ModelRun, stack: Stack, layer: int, head: int, edit:
         return None
     change = replace(edit, seen="after", silenced=())
     head_position = (layer if edit.where != "all" else 0, head if edit.where == "head" else 0)
-    return _offer_bytes(
+    return all_heads.offer_bytes(
         run.request,
         stack.id,
         ("edited tiles", head_position, change),
@@ -199,16 +178,6 @@ def compute_edited_tiles(stack: Stack, head_position: tuple[int, int], edit: Hea
     for index, heads, weights, hidden in what_if.changed_layers(stack, *head_position, edit):
         codes[index][heads] = packing.make_thumbnails(weights, hidden)
     return np.concatenate(codes).tobytes()
-
-
-def _offer_bytes(request: Request, stack_id: StackId, key: tuple[Any, ...], pack: Callable[[Stack], bytes]) -> str:
-    """Address of `pack(stack)`, computed once for all visitors while the run is in memory."""
-
-    def packed() -> bytes:
-        run = model_cache.run_in_memory(request)
-        return model_cache.cached_result(run, (*key, stack_id), lambda: pack(run.stack(stack_id)))
-
-    return ahead.offer_sentence((request, stack_id, *key), packed)
 
 
 def _offer_cell(displayed: shown_head.DisplayedHead, name: str, caption: str) -> None:

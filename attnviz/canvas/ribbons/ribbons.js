@@ -1,0 +1,416 @@
+// The sentence as a picture: ribbons from its words into the one that is touched, chosen among all heads by sliding, under a
+// mask and a scale, unfolded into the matrix. Python hears where a hand left it.
+
+import { HeadsStrip } from "./heads_strip.js";
+import { RibbonsControls } from "./ribbons_controls.js";
+import { ribbonsFigure, ribbonsFilm } from "./ribbons_figure.js";
+import { scenesBetween } from "./ribbons_glide.js";
+import { computeHead, describeTouched, MARKS, plainText, tellingWeight, touchedWeights } from "./ribbons_numbers.js";
+import { drawRibbons, ribbonsScene } from "./ribbons_scene.js";
+import { Glide } from "../scene/glide.js";
+import { readTheme } from "../shared/colour.js";
+import { View, viewComponent } from "../shared/component.js";
+import { createBox, createButton, el, fill, liveRegion, setAttribute, setText, visibleToken } from "../shared/dom.js";
+import { NO_EDIT } from "../shared/edit.js";
+import { packEdit, unpackEdit } from "../shared/group.js";
+import { film, prefersReducedMotion } from "../shared/motion.js";
+import { clamp } from "../shared/numbers.js";
+import { offerPicture } from "../shared/offer.js";
+import { AllHeads, fetchBytes, packRawScores, placeOfHead, readRawScores } from "../shared/raw_scores.js";
+import { afterPainting, layOver, markPainted, oncePerFrame, runSoon, sizeCanvas } from "../shared/surface.js";
+import { placeOn } from "../shared/window.js";
+
+/** @import { Head, Touched } from "./ribbons_numbers.js" */
+/** @import { Ribbon, RibbonsView, Scene } from "./ribbons_scene.js" */
+/** @import { Tile } from "./heads_strip.js" */
+/** @import { Component, Edit, FigurePart, RawHead, RibbonsHeader, Theme } from "../shared/types.js" */
+
+/** Milliseconds in which ribbons grow on arrival. */
+const ARRIVAL = 1100;
+
+/** @extends {View<RibbonsHeader>} */
+class Ribbons extends View {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    super(root);
+    this.canvas = el("canvas", "rb-canvas");
+    this.words = el("div", "rb-words", null, { role: "listbox", tabindex: "-1" });
+    this.stage = createBox("rb-stage", this.canvas, this.words);
+    this.stage.dataset.testid = "ribbons";
+    this.said = el("div", "rb-said", null, { "data-testid": "said" });
+    this.strip = new HeadsStrip((tile, ended) => this.choose(tile, ended));
+    this.controls = new RibbonsControls(this);
+    this.live = liveRegion();
+    root.append(this.stage, this.said, this.controls.box, this.strip.box, this.live);
+    /** @type {Tile} */
+    this.tile = [0, 0];
+    /** @type {Touched} */
+    this.touched = { word: 0, axis: "q", pinned: null };
+    /** @type {Edit} */
+    this.edit = NO_EDIT;
+    this.unfolded = false;
+    /** @type {number | null} the word that is pointed at */
+    this.lit = null;
+    this.grown = prefersReducedMotion() ? 1 : 0;
+    /** @type {RawHead | null} the head as it was sent */
+    this.own = null;
+    /** @type {AllHeads | null} all heads of the sentence, once they have come */
+    this.all = null;
+    this.asked = "";
+    /** @type {Float32Array | null} how much each head tells of the touched word */
+    this.telling = null;
+    /** @type {Scene | null} */
+    this.scene = null;
+    /** @type {HTMLButtonElement[]} */
+    this.buttons = [];
+    this.glide = new Glide(root, (/** @type {Scene} */ scene) => this.paint(scene), scenesBetween);
+    this.refresh = oncePerFrame(() => this.draw(false));
+    this.measure = runSoon(() => this.measureHeads(), 30);
+    this.stage.addEventListener("pointermove", (event) => this.point(event));
+    this.stage.addEventListener("pointerleave", () => this.light(null));
+    this.canvas.addEventListener("click", (event) => this.press(event));
+    this.words.addEventListener("keydown", (event) => this.key(event));
+    root.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || this.touched.pinned === null) return;
+      event.preventDefault();
+      this.change({ pinned: null });
+    });
+    offerPicture(
+      root,
+      () => [this.part()],
+      ribbonsFigure,
+      () => {
+        const [, header, payload] = this.part();
+        return ribbonsFilm(/** @type {any} */ (header), payload);
+      },
+    );
+    Object.assign(this.stage, { matrix: () => this.head.weights }); // for scripts and tests
+  }
+
+  /** @param {Component} component */
+  show(component) {
+    const { header, payload, before } = this.receive(component);
+    const behind = this.gestures.isBehind(header.session, header.ack);
+    const isOther = before?.doc !== header.doc;
+    const heads = readRawScores(header.raw, payload);
+    if (heads.length > 1) this.all = new AllHeads(heads, header.heads, "inline", header.doc);
+    else if (isOther || (this.all && this.all.from !== header.every)) this.all = null;
+    if (isOther || !behind) {
+      const { tile, word, axis, pinned, unfolded, edit } = header.state;
+      const raw = heads.length > 1 ? heads[placeOfHead(header.heads, ...tile)] : heads[0];
+      Object.assign(this, {
+        tile,
+        touched: { word, axis, pinned },
+        unfolded,
+        own: raw,
+        edit: unpackEdit(edit, raw.shape),
+        lit: null,
+      });
+    }
+    if (isOther) this.build();
+    this.controls.name(header.words);
+    setAttribute(this.words, "aria-label", header.words.label);
+    if (!before && this.grown < 1) this.arrive();
+    else this.draw(true);
+    this.measure();
+    if (header.every) afterPainting(() => void this.bringAll(/** @type {string} */ (header.every)));
+  }
+
+  /** @param {string} address */
+  async bringAll(address) {
+    if (this.all || this.asked === address) return;
+    this.asked = address;
+    const all = await fetchBytes(
+      address,
+      (from) => fetch(from, { priority: "low" }),
+      (bytes) => AllHeads.read(bytes, address),
+    );
+    if (!all || this.header.every !== address) return;
+    this.all = all;
+    this.measure();
+  }
+
+  /** The raw scores on show. */
+  get raw() {
+    const { tile } = this.header.state;
+    const isSent = tile[0] === this.tile[0] && tile[1] === this.tile[1];
+    const known = isSent && this.header.raw.count === 1 ? null : this.all?.head(this.tile);
+    return known ?? /** @type {RawHead} */ (this.own);
+  }
+
+  get head() {
+    return computeHead(this.header, this.raw, this.edit);
+  }
+
+  /** @returns {RibbonsView} */
+  get view() {
+    return { ...this.touched, unfolded: this.unfolded, lit: this.lit ?? this.touched.pinned, grown: this.grown };
+  }
+
+  /** Words as buttons above the drawing. */
+  build() {
+    this.buttons = this.header.q.map((token, i) => {
+      const button = createButton("rb-word", token.trim() || "␣", () => this.touch(i), {
+        role: "option",
+        tabindex: "-1",
+      });
+      button.addEventListener("pointerenter", () => this.light(i));
+      return button;
+    });
+    this.words.replaceChildren(...this.buttons);
+  }
+
+  /** Draws what is to be seen; it glides there, unless a hand drags. @param {boolean} follows */
+  draw(follows) {
+    if (!this.held || !this.root.clientWidth) return;
+    const began = performance.now();
+    const { header, head } = this;
+    const theme = readTheme(this.root, header.colours);
+    const { colours, words } = header;
+    const width = this.stage.clientWidth;
+    const scene = ribbonsScene(head, this.view, width, { theme, colours, words });
+    this.scene = scene;
+    this.theme = theme;
+    if (follows) this.glide.show(scene);
+    else this.glide.to(scene);
+    this.placeButtons(scene);
+    this.say(head);
+    this.drawStrip(theme);
+    this.controls.draw(head);
+    performance.measure("attnviz-ribbons", { start: began });
+  }
+
+  /** @param {Theme} theme */
+  drawStrip(theme) {
+    const { header, tile, touched, telling } = this;
+    const token = visibleToken(header.q[touched.word]).trim();
+    const texts = { token, model: header.model, title: header.title };
+    this.strip.draw(header.heads, tile, telling, this.stage.clientWidth, theme, header.words, texts);
+  }
+
+  /** @param {Scene} scene */
+  paint(scene) {
+    const context = sizeCanvas(this.canvas, scene.width, Math.ceil(scene.height));
+    const { colours, words } = this.header;
+    drawRibbons(context, scene, { theme: /** @type {Theme} */ (this.theme), colours, words });
+    this.stage.style.height = `${Math.ceil(scene.height)}px`;
+    markPainted(this.root, "attnviz-ribbons-painted", [this.tile, this.touched.word, this.unfolded].join());
+  }
+
+  /** @param {Scene} scene */
+  placeButtons({ layout, marks, cells }) {
+    const labels = new Map(marks.map((mark) => [mark.key, mark]));
+    this.buttons.forEach((button, i) => {
+      const { x, line, width } = layout.words[i];
+      const row = labels.get(`row ${i}`);
+      if (cells && row && "y" in row) {
+        const high = cells.h / layout.words.length;
+        layOver(button, { x: 0, y: row.y - high / 2, w: cells.x, h: high });
+      } else
+        layOver(button, {
+          x: x - width / 2 - 4,
+          y: layout.top(line) - 4,
+          w: width + 8,
+          h: Math.max(44, layout.line + 8),
+        });
+      setAttribute(button, "aria-selected", String(i === this.touched.word));
+      button.tabIndex = i === this.touched.word ? 0 : -1;
+    });
+  }
+
+  /** The sentence, its names in the colours of their ribbons. @param {Head} head */
+  say(head) {
+    const text = describeTouched(head, this.touched, this.edit, this.header.words);
+    if (this.said.dataset.text === text) return;
+    this.said.dataset.text = text;
+    const ends = Object.entries(MARKS);
+    const parts = text.split(/(\ue000[^\ue001]*\ue001|\ue002[^\ue003]*\ue003)/);
+    const other = this.touched.axis === "q" ? "k" : "q";
+    const nodes = parts.map((part) => {
+      const kind = ends.find(([, [open]]) => part.startsWith(open))?.[0];
+      if (!kind) return part;
+      return el("b", `rb-${kind === "touched" ? this.touched.axis : other}`, part.slice(1, -1));
+    });
+    this.said.replaceChildren(...nodes);
+    this.announce();
+  }
+
+  announce = runSoon(() => setText(this.live, plainText(this.said.dataset.text ?? "")), 400);
+
+  /** How much each head tells of the touched word. */
+  measureHeads() {
+    const { all, touched, edit } = this;
+    this.telling = all
+      ? Float32Array.from(all.heads, (raw) => (raw.exact ? tellingWeight(raw, edit, touched) : 0))
+      : null;
+    if (this.theme) this.drawStrip(this.theme);
+  }
+
+  /** Ribbons grow, once. */
+  arrive() {
+    this.draw(true);
+    film(
+      this.root,
+      ARRIVAL,
+      (share) => {
+        this.grown = 1 - (1 - share) ** 3;
+        this.draw(true);
+      },
+      () => (this.grown = 1),
+    );
+  }
+
+  /** A change of what is touched, as a hand makes it. @param {Partial<Touched>} touched */
+  change(touched) {
+    this.touched = { ...this.touched, ...touched };
+    this.lit = null;
+    this.draw(false);
+    this.measure();
+    this.report();
+  }
+
+  /** Touches a word. The one on show stays. @param {number} word */
+  touch(word) {
+    this.buttons[word].focus({ preventScroll: true });
+    this.change({ word, pinned: null });
+  }
+
+  /** @param {number | null} i */
+  light(i) {
+    const { word } = this.touched;
+    const shares = i === null || i === word ? null : touchedWeights(this.head, this.touched);
+    const lit = shares && i !== null && shares[i] !== null ? i : null;
+    if (lit === this.lit) return;
+    this.lit = lit;
+    this.refresh();
+  }
+
+  /** What a pointer is on: a cell of the matrix as its row and column, or a ribbon as its word. @param {MouseEvent} event */
+  hit(event) {
+    const [x, y] = placeOn(this.canvas, event);
+    const { scene } = this;
+    if (!scene) return null;
+    const n = this.header.q.length;
+    if (scene.cells) {
+      const [k, q] = [((x - scene.cells.x) / scene.cells.w) * n, ((y - scene.cells.y) / scene.cells.h) * n].map(
+        Math.floor,
+      );
+      return k >= 0 && q >= 0 && k < n && q < n ? { q, k } : null;
+    }
+    const ribbons = /** @type {Ribbon[]} */ (scene.marks.filter((mark) => mark.kind === "ribbon" && mark.alpha > 0));
+    const far = ribbons.map(({ path, w }) => distanceTo(path, x, y) - w / 2);
+    const nearest = far.indexOf(Math.min(...far));
+    return far[nearest] < 5 ? { i: Number(ribbons[nearest].key.slice(7)) } : null;
+  }
+
+  /** @param {PointerEvent} event */
+  point(event) {
+    if (event.target !== this.canvas) return;
+    const hit = this.hit(event);
+    const { axis, word } = this.touched;
+    if (!hit) this.light(null);
+    else if ("i" in hit) this.light(hit.i === undefined ? null : hit.i);
+    else this.light(axis === "q" ? (hit.q === word ? hit.k : null) : hit.k === word ? hit.q : null);
+    this.canvas.style.cursor = hit ? "pointer" : "";
+  }
+
+  /** Pins a ribbon or a cell; the same again lets it go. @param {MouseEvent} event */
+  press(event) {
+    const hit = this.hit(event);
+    if (!hit) return;
+    const { axis, pinned, word } = this.touched;
+    if ("i" in hit) {
+      this.change({ pinned: pinned === hit.i ? null : (hit.i ?? null) });
+      return;
+    }
+    const [own, other] = axis === "q" ? [hit.q, hit.k] : [hit.k, hit.q];
+    const shares = touchedWeights(this.head, { ...this.touched, word: own });
+    const isSame = own === word && pinned === other;
+    this.change({ word: own, pinned: isSame || shares[other] === null ? null : other });
+  }
+
+  /** Arrow keys: ← and → touch the next word, ↑ and ↓ pin the next ribbon. @param {KeyboardEvent} event */
+  key(event) {
+    const { word, pinned, axis } = this.touched;
+    const last = this.header.q.length - 1;
+    const along = { ArrowRight: word + 1, ArrowLeft: word - 1, Home: 0, End: last }[event.key];
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (along === undefined && step === undefined) return;
+    event.preventDefault();
+    if (along !== undefined) {
+      if (along >= 0 && along <= last) this.touch(along);
+      return;
+    }
+    const shares = touchedWeights(this.head, this.touched);
+    const open = shares.flatMap((share, i) => (share === null ? [] : [i]));
+    const at = pinned === null ? (axis === "q" ? open.length : -1) : open.indexOf(pinned);
+    this.change({ pinned: open[clamp(at + /** @type {number} */ (step), 0, open.length - 1)] ?? null });
+  }
+
+  /** @param {Tile} tile @param {boolean} ended */
+  choose(tile, ended) {
+    this.tile = tile;
+    if (this.all || ended) this.draw(false);
+    if (ended) this.report();
+  }
+
+  /** @param {Edit} edit @param {boolean} ended @param {boolean} [follows] */
+  setEdit(edit, ended, follows = false) {
+    this.edit = edit;
+    this.draw(follows);
+    this.measure();
+    if (ended) this.report();
+  }
+
+  toggleMatrix() {
+    this.unfolded = !this.unfolded;
+    this.draw(false);
+    this.report();
+  }
+
+  report() {
+    const { tile, touched, edit, unfolded, header } = this;
+    this.tellPython("stood", { doc: header.doc, tile, ...touched, unfolded, edit: packEdit(edit) });
+  }
+
+  /** What is on show, as a part of a figure. @returns {FigurePart} */
+  part() {
+    const { header, raw, tile, touched, unfolded, edit } = this;
+    const { q, glued, colours, words, title } = header;
+    const one = packRawScores([raw]);
+    const state = { tile, ...touched, unfolded, edit: packEdit(edit) };
+    return ["ribbons", { q, glued, raw: one.header, state, colours, words, title: titleOf(title, tile) }, one.payload];
+  }
+
+  resize() {
+    this.draw(true);
+  }
+}
+
+/** @param {string} template @param {Tile} tile */
+function titleOf(template, [layer, head]) {
+  return fill(template, { layer, head });
+}
+
+/** How far a place is from a ribbon's middle. @param {number[]} path @param {number} x @param {number} y */
+function distanceTo(path, x, y) {
+  let least = Infinity;
+  const curve = (/** @type {number} */ from) => {
+    for (let step = 0; step <= 8; step++) {
+      const [t, s] = [step / 8, 1 - step / 8];
+      const at = [0, 1].map((side) => s ** 3 * path[from + side] + 3 * s * s * t * path[from + 2 + side] + 3 * s * t * t * path[from + 4 + side] + t ** 3 * path[from + 6 + side]); // prettier-ignore
+      least = Math.min(least, Math.hypot(at[0] - x, at[1] - y));
+    }
+  };
+  curve(2);
+  curve(10);
+  for (const from of [0, 8, 10]) {
+    const [x0, y0, x1, y1] = path.slice(from, from + 4);
+    const long = (x1 - x0) ** 2 + (y1 - y0) ** 2;
+    const t = long ? clamp(((x - x0) * (x1 - x0) + (y - y0) * (y1 - y0)) / long, 0, 1) : 0;
+    least = Math.min(least, Math.hypot(x0 + t * (x1 - x0) - x, y0 + t * (y1 - y0) - y));
+  }
+  return least;
+}
+
+export default /* @__PURE__ */ viewComponent(Ribbons);

@@ -1,0 +1,91 @@
+// Where the words of a sentence stand in lines, and which way a ribbon goes from one word to another.
+
+import { visibleToken } from "../shared/dom.js";
+import { clamp } from "../shared/numbers.js";
+import { textWidth } from "../scene/text_width.js";
+
+/** @typedef {{ x: number, line: number, width: number, text: string }} Place of a word: its middle */
+/** @typedef {ReturnType<typeof placeWords>} Layout */
+/** @typedef {{ texts: string[], glued: Set<number> }} Words */
+
+/** Sizes of letters with the most lines that they may take, in a wide window and in a narrow one. */
+const SIZES = { wide: [[34, 1], [30, 1], [26, 1], [30, 2], [26, 3], [22, 99]], narrow: [[26, 3], [22, 99]] }; // prettier-ignore
+const NARROW = 640;
+/** Pixels of all ribbons of a word together: of a sentence in one line, of one in several, and in a narrow window. */
+const THICK = { one: 84, several: 64, narrow: 44 };
+/** Between two words and within one, as shares of the letters' size. */
+const [BETWEEN, JOINED] = [0.44, 0.06];
+/** Pixels of the smallest turn, between word and ribbons, and around a pill's text. */
+export const [TURN, AIR, PAD] = [8, 6, 13];
+
+/**
+ * Words in lines, as large as fits; above the line of the touched word is room for its ribbons.
+ * @param {string[]} tokens @param {number[]} glued those that no blank is before @param {number} word @param {number} width
+ */
+export function placeWords(tokens, glued, word, width) {
+  const all = { texts: tokens.map((token) => visibleToken(token).trim()), glued: new Set(glued) };
+  const isNarrow = width < NARROW;
+  const fitting = (isNarrow ? SIZES.narrow : SIZES.wide).map(([size, most]) => ({
+    size,
+    most,
+    ...wrapWords(all, size, width),
+  }));
+  const { size, words, count } = /** @type {(typeof fitting)[0]} */ (fitting.find((one) => one.count <= one.most));
+  const thick = isNarrow ? THICK.narrow : count === 1 ? THICK.one : THICK.several;
+  const [pill, line, foot] = [Math.round(size * 0.95), Math.round(size * 1.2), isNarrow ? 20 : 26];
+  const rise = thick + 2 * TURN + AIR;
+  const above = count === 1 ? 0 : thick + TURN; // for ribbons from the lines above
+  const touched = words[word].line;
+  const pitch = line + foot + (count === 1 ? 0 : foot); // a percent stands below a word, or above it
+  const head = count === 1 ? 0 : foot;
+  const room = pill + rise;
+  /** Where the letters of a line begin. @param {number} at */
+  const top = (at) => at * pitch + head + (at < touched ? 0 : room + (touched ? above : 0));
+  const height = count * pitch + room + above;
+  return { words, count, size, thick, pill, rise, line, foot, top, height, isNarrow };
+}
+
+/** Words in lines: what goes on a word stays with it, as far as a line has room. @param {Words} words @param {number} size @param {number} width */
+function wrapWords({ texts, glued }, size, width) {
+  const widths = texts.map((text) => Math.min(width, textWidth(text, size)));
+  const gap = (/** @type {number} */ i) => (glued.has(i) ? JOINED : BETWEEN) * size;
+  const together = (/** @type {number} */ i) => {
+    let sum = widths[i];
+    for (let next = i + 1; glued.has(next); next++) sum += gap(next) + widths[next];
+    return sum <= width ? sum : widths[i];
+  };
+  let [end, line] = [0, 0];
+  const words = texts.map((text, i) => {
+    let left = i === 0 ? 0 : end + gap(i);
+    if (i > 0 && left + (glued.has(i) ? widths[i] : together(i)) > width) [left, line] = [0, line + 1];
+    end = left + widths[i];
+    return { x: left + widths[i] / 2, line, width: widths[i], text };
+  });
+  return { words, count: line + 1 };
+}
+
+/** How far a quarter of a circle's control points are from its corner, as a share of its radius; pixels of the first turn at most. */
+const [BEND, WIDEST_TURN] = [0.448, 70];
+
+/**
+ * Nine points of a ribbon's middle: a line, a curve, a line across, a curve. What is near has no way across, and is one
+ * slanting curve.
+ * @param {number} x0 @param {number} y0 where it begins @param {number} x1 @param {number} y1 where it ends
+ * @param {number} lane how high it goes across
+ */
+export function ribbonPath(x0, y0, x1, y1, lane) {
+  const [room, up, turn] = [x1 - x0, Math.abs(y0 - lane), Math.abs(lane - y1)];
+  const first = Math.min(up, WIDEST_TURN);
+  const bent = clamp(Math.abs(room) / (first + turn || 1), 0, 1);
+  const [a, b] = [first, turn].map((radius) => Math.sign(room) * radius * bent);
+  const from = lane - Math.sign(lane - y0) * first;
+  const elbow = [x0, y0, x0, from, x0, lane + (from - lane) * BEND, x0 + a * BEND, lane, x0 + a, lane, x1 - b, lane, x1 - b * BEND, lane, x1, lane + (y1 - lane) * BEND, x1, y1]; // prettier-ignore
+  const [mx, my] = [(x0 + x1) / 2, (y0 + y1) / 2];
+  const near = [x0, y0, x0, y0, x0, (y0 + my) / 2, (x0 + mx) / 2, (y0 + 3 * my) / 4, mx, my, mx, my, (x1 + mx) / 2, (y1 + 3 * my) / 4, x1, (y1 + my) / 2, x1, y1]; // prettier-ignore
+  return elbow.map((value, i) => near[i] + bent * (value - near[i]));
+}
+
+/** The same points for a straight way. @param {number} x @param {number} y0 @param {number} y1 */
+export function straightPath(x, y0, y1) {
+  return [0, 0, 1 / 3, 0.5, 0.5, 0.5, 0.5, 0.75, 1].flatMap((share) => [x, y0 + share * (y1 - y0)]);
+}

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { placeDots } from "../../attnviz/canvas/ribbons/heads_strip.js";
+import { scenesBetween } from "../../attnviz/canvas/ribbons/ribbons_glide.js";
+import { computeHead, describeTouched, plainText, tellingWeight, touchedWeights } from "../../attnviz/canvas/ribbons/ribbons_numbers.js"; // prettier-ignore
+import { ribbonsScene } from "../../attnviz/canvas/ribbons/ribbons_scene.js";
+import { fileTheme } from "../../attnviz/canvas/scene/figure.js";
+import { NO_EDIT } from "../../attnviz/canvas/shared/edit.js";
+
+/** @import { Ribbon } from "../../attnviz/canvas/ribbons/ribbons_scene.js" */
+/** @import { Edit, RawHead } from "../../attnviz/canvas/shared/types.js" */
+
+const COLOURS = /** @type {any} */ ({ q: "#0072B2", k: "#D55E00", masked: "#9AA0A6", weights: [[0, "#000000"], [1, "#ffffff"]] }); // prettier-ignore
+/** Every template says its name and its fields. @type {any} */
+const WORDS = new Proxy(
+  { join_sentences: "{first} {next}", join_things: "{first}, {next}" },
+  {
+    get: (own, name) => own[/** @type {"join_things"} */ (name)] ?? `<${String(name)} {token} {key} {share} {count} {other} {query} {parts}>`, // prettier-ignore
+  },
+);
+const LOOK = { theme: fileTheme("white", COLOURS), colours: COLOURS, words: WORDS };
+
+/** A causal head whose scores are q·k = `scores`. @param {number[][]} scores @returns {RawHead} */
+function rawHead(scores) {
+  const n = scores.length;
+  const mask = Uint8Array.from({ length: n * n }, (_none, i) => Number(i % n <= Math.floor(i / n)));
+  const raw = { shape: [n, n], exact: true, scores: Float32Array.from(scores.flat()), scale: 0.125, dHead: 64, mask };
+  return /** @type {any} */ ({ ...raw, padding: null, bias: null, softcap: null, sink: null });
+}
+
+/** @param {string[]} q @param {RawHead} raw @param {Partial<Edit>} [edit] */
+const headOf = (q, raw, edit) => computeHead({ q, glued: [] }, raw, { ...NO_EDIT, ...edit });
+const VIEW = { word: 2, axis: /** @type {const} */ ("q"), pinned: null, unfolded: false, lit: null, grown: 1 };
+
+/** @param {ReturnType<typeof ribbonsScene>} scene */
+const ribbonsOf = (scene) => /** @type {Ribbon[]} */ (scene.marks.filter((mark) => mark.kind === "ribbon"));
+/** @param {ReturnType<typeof ribbonsScene>} scene */
+const thickness = (scene) => ribbonsOf(scene).reduce((sum, { w, alpha }) => sum + (alpha > 0 ? w : 0), 0);
+
+const TOKENS = ["The", "cat", "saw", "it", "."];
+const RAW = rawHead([
+  [8, 0, 0, 0, 0],
+  [3, 9, 0, 0, 0],
+  [0, 40, 2, 0, 0],
+  [2, 30, 1, 4, 9],
+  [9, 8, 7, 6, 5],
+]);
+
+test("the ribbons of a word are as wide as its weights, which sum to 1 under every mask and scale", () => {
+  for (const edit of [
+    {},
+    { mask: "none" },
+    { scale: "none" },
+    { scale: "factor", factor: 0 },
+    { scale: "factor", factor: 64 },
+  ]) {
+    const head = headOf(TOKENS, RAW, /** @type {Partial<Edit>} */ (edit));
+    for (let word = 0; word < TOKENS.length; word++) {
+      const scene = ribbonsScene(head, { ...VIEW, word }, 970, LOOK);
+      assert.ok(Math.abs(thickness(scene) - scene.layout.thick) < 1e-3, `${word} ${JSON.stringify(edit)}`);
+      const shares = touchedWeights(head, { ...VIEW, word });
+      for (const { key, w } of ribbonsOf(scene)) {
+        assert.ok(Math.abs(w - scene.layout.thick * (shares[Number(key.slice(7))] ?? 0)) < 1e-3);
+      }
+    }
+  }
+});
+
+test("who looks at a word has ribbons that together are no wider", () => {
+  const head = headOf(TOKENS, RAW);
+  const scene = ribbonsScene(head, { ...VIEW, word: 1, axis: "k" }, 970, LOOK);
+  assert.ok(thickness(scene) <= scene.layout.thick + 1e-3);
+  assert.equal(touchedWeights(head, { word: 1, axis: "k", pinned: null })[0], null);
+});
+
+test("later words are pale, say why, and come when the mask goes", () => {
+  const [masked, open] = [{}, { mask: /** @type {const} */ ("none") }].map((edit) => ribbonsScene(headOf(TOKENS, RAW, edit), VIEW, 970, LOOK)); // prettier-ignore
+  const alpha = (/** @type {typeof masked} */ scene, /** @type {string} */ key) => scene.marks.find((mark) => mark.key === key)?.alpha; // prettier-ignore
+  assert.ok(Number(alpha(masked, "word 3")) < 0.5);
+  assert.equal(alpha(masked, "ribbon 3"), 0);
+  assert.ok(alpha(masked, "note"));
+  assert.equal(alpha(open, "word 3"), 1);
+  assert.ok(Number(alpha(open, "ribbon 3")) > 0);
+  assert.equal(alpha(open, "note"), undefined);
+});
+
+test("every ribbon becomes the cell of its key, and on the way comes back", () => {
+  const head = headOf(TOKENS, RAW);
+  const [folded, open] = [false, true].map((unfolded) => ribbonsScene(head, { ...VIEW, unfolded }, 970, LOOK));
+  const way = scenesBetween(folded, open);
+  for (const share of [0, 0.5, 1]) {
+    const marks = ribbonsOf(way(share));
+    assert.deepEqual(
+      marks.map(({ key }) => key).toSorted(),
+      ribbonsOf(folded)
+        .map(({ key }) => key)
+        .toSorted(),
+    );
+  }
+  assert.ok(open.cells);
+  const { x, y, w, h } = /** @type {{ x: number, y: number, w: number, h: number }} */ (open.cells);
+  for (const { key, path, w: wide } of ribbonsOf(way(1))) {
+    const k = Number(key.slice(7));
+    assert.ok(Math.abs(wide - w / 5) < 1e-6);
+    assert.ok(Math.abs(path[0] - (x + ((k + 0.5) * w) / 5)) < 1e-6);
+    assert.ok(Math.abs(path[17] - (y + (2 * h) / 5)) < 1e-6);
+  }
+  const back = scenesBetween(open, folded)(1);
+  assert.deepEqual(
+    ribbonsOf(back)
+      .map(({ path }) => path)
+      .toSorted(),
+    ribbonsOf(folded)
+      .map(({ path }) => path)
+      .toSorted(),
+  );
+});
+
+test("the words stay within every width, and those of several lines have ribbons from the lines above", () => {
+  const tokens = Array.from({ length: 40 }, (_none, i) => ["antidisestablishmentarianism", "a", "word"][i % 3]);
+  const head = headOf(tokens, rawHead(tokens.map(() => tokens.map(() => 1))));
+  for (const width of [320, 390, 768, 970, 1440]) {
+    for (const unfolded of [false, true]) {
+      const scene = ribbonsScene(head, { ...VIEW, word: 39, unfolded }, width, LOOK);
+      for (const mark of ribbonsOf(scene)) {
+        for (let i = 0; i < 18; i++) assert.ok(Number.isFinite(mark.path[i]));
+        for (let i = 0; i < 18; i += 2) assert.ok(mark.path[i] >= -1 && mark.path[i] <= width + 1);
+      }
+      assert.ok(Number.isFinite(scene.height));
+    }
+    const { words } = ribbonsScene(head, { ...VIEW, word: 39 }, width, LOOK).layout;
+    for (const { x, width: wide } of words) assert.ok(x - wide / 2 >= -1e-9 && x + wide / 2 <= width + 1e-9);
+  }
+});
+
+/** @param {ReturnType<typeof headOf>} head @param {object} touched @param {Partial<Edit>} [edit] */
+const told = (head, touched, edit) =>
+  plainText(describeTouched(head, { word: 0, axis: "q", pinned: null, ...touched }, { ...NO_EDIT, ...edit }, WORDS));
+
+test("the sentence is true of one word, of equal words, of ties and at the ends of every control", () => {
+  const one = headOf(["Hi"], rawHead([[3]]));
+  assert.match(told(one, {}), /^<alone Hi /);
+  assert.match(told(one, { axis: "k" }), /^<unseen Hi /);
+  const head = headOf(TOKENS, RAW);
+  assert.match(told(head, { word: 0 }), /^<alone The /);
+  assert.match(told(head, { word: 2 }), /^<becomes saw cat 9\d% .*<one_more .* it /);
+  const flat = { scale: /** @type {const} */ ("factor"), factor: 0 };
+  assert.match(told(headOf(TOKENS, RAW, flat), { word: 4 }, flat), /^<alike \. .* 20% 5 /);
+  const open = { ...flat, mask: /** @type {const} */ ("none") };
+  assert.match(told(headOf(TOKENS, RAW, open), { word: 0 }, open), /^<alike The .* 20% 5 .*<later .* 80% /);
+  const same = headOf(["no", "no", "no"], rawHead([[1, 1, 1], [1, 1, 1], [1, 1, 1]])); // prettier-ignore
+  assert.match(told(same, { word: 2 }), /^<alike no \(2\) .* 33% 3 /);
+  const [hidden, shut] = [{ hidden: [0] }, { hidden: [0, 1, 2, 3, 4] }];
+  assert.match(told(headOf(TOKENS, RAW, hidden), { word: 0 }, hidden), /^<empty The /);
+  assert.match(told(headOf(TOKENS, RAW, hidden), { word: 1 }, hidden), /^<alone cat /);
+  assert.match(told(headOf(TOKENS, RAW, shut), { word: 3 }, shut), /^<empty it /);
+  const tie = headOf(TOKENS, rawHead(TOKENS.map((_q, q) => TOKENS.map((_k, k) => (q === 4 && k < 2 ? 40 : 0)))));
+  assert.match(told(tie, { word: 4 }), /^<mixture .*<part \S+ The 49% .*<part \S+ cat 49% /s);
+  assert.match(told(head, { word: 2, pinned: 1 }), /^<pair .*<pair_from /);
+  assert.match(told(head, { word: 2, pinned: 4 }), /^<becomes /, "what the mask hides is not pinned");
+});
+
+test("a head tells more of a word, the more it looks at one other that is not the first", () => {
+  assert.ok(tellingWeight(RAW, { ...NO_EDIT }, { word: 2, axis: "q", pinned: null }) > 0.95);
+  assert.equal(tellingWeight(RAW, { ...NO_EDIT }, { word: 0, axis: "q", pinned: null }), 0);
+  assert.equal(tellingWeight(RAW, { ...NO_EDIT }, { word: 1, axis: "q", pinned: null }), 0);
+  assert.ok(tellingWeight(RAW, { ...NO_EDIT }, { word: 1, axis: "k", pinned: null }) > 0.95);
+});
+
+test("all heads have dots within every width, whole layers in a line", () => {
+  for (const counts of [[1], Array.from({ length: 30 }, () => 9), [3, 12, 1, 7]]) {
+    for (const width of [280, 358, 970]) {
+      const { dots } = placeDots(counts, width);
+      assert.equal(
+        dots.length,
+        counts.reduce((sum, count) => sum + count, 0),
+      );
+      for (const { x } of dots) assert.ok(x >= 0 && x <= width + 1e-9);
+      const lines = new Map(dots.map(({ tile, y }) => [tile[0], y]));
+      for (const { tile, y } of dots) assert.equal(lines.get(tile[0]), y);
+    }
+  }
+});
