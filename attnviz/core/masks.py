@@ -107,11 +107,11 @@ def documents(
     if (lengths is None) == (ids is None):
         raise Problem("documents takes either lengths or ids, and exactly one of them")
     if lengths is not None:
-        if any(n < 1 for n in lengths) or sum(lengths) != n_keys:
+        ids = document_ids(lengths, device=device)
+        if len(ids) != n_keys:
             raise Problem(
                 "document lengths {lengths} must add up to k_len={k_len}", lengths=list(lengths), k_len=n_keys
             )
-        ids = torch.arange(len(lengths), device=device).repeat_interleave(torch.tensor(lengths, device=device))
     assert ids is not None
     if ids.dim() not in (1, 2) or ids.shape[-1] != n_keys or q_len > n_keys:
         raise Problem(
@@ -121,6 +121,18 @@ def documents(
         )
     same = ids[..., n_keys - q_len :].unsqueeze(-1) == ids.unsqueeze(-2)
     return same if ids.dim() == 1 else same.unsqueeze(1)
+
+
+def document_ids(lengths: Sequence[int], *, device: Device = None) -> Tensor:
+    """The number of each key's document, from the documents' lengths."""
+    if any(n < 1 for n in lengths):
+        raise wrong_lengths(list(lengths))
+    return torch.arange(len(lengths), device=device).repeat_interleave(torch.tensor(lengths, device=device))
+
+
+def wrong_lengths(lengths: object) -> Problem:
+    """The refusal of lengths that no documents can have."""
+    return Problem("Document lengths {lengths} must be whole numbers of at least 1, such as 4, 3, 5.", lengths=lengths)
 
 
 def dilated(
@@ -134,13 +146,16 @@ def dilated(
 ) -> Tensor:
     """True for every `dilation`-th key, counting from the query's own; at most `window` keys when given."""
     require_at_least("dilation", dilation, 1)
-    q, k = positions(q_len, k_len, device=device)
+    if window is not None:
+        require_at_least("window", window, 1)
+    return dilated_between(*positions(q_len, k_len, device=device), dilation, window, both_sides)
+
+
+def dilated_between(q: Tensor, k: Tensor, dilation: int, window: int | None, both_sides: bool) -> Tensor:
+    """The same for queries at the positions `q` (Q, 1) and keys at `k` (K,)."""
     distance = (q - k).abs() if both_sides else q - k
     steps = (distance >= 0) & (distance % dilation == 0)
-    if window is None:
-        return steps
-    require_at_least("window", window, 1)
-    return steps & (distance < window * dilation)
+    return steps if window is None else steps & (distance < window * dilation)
 
 
 def sample_keys(allowed: Tensor, keys_per_query: int, luck: torch.Generator) -> Tensor:

@@ -157,10 +157,11 @@ export function drawAtPace(draw, drawInTasks) {
     }
   };
   follow.ready = async () => {
-    for (let seen = null; seen !== last;) {
+    let seen;
+    do {
       seen = last;
       await seen.catch(() => {});
-    }
+    } while (seen !== last);
   };
   return follow;
 }

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Message, Problem
+from attnviz.base.message import Message
 from attnviz.core import masks
 
 RuleValue = int | bool | str
@@ -99,22 +99,15 @@ def document_lengths(text: str) -> tuple[int, ...]:
     """The numbers in "4, 3, 5"; raises a Problem when there is anything else."""
     pieces = text.replace(",", " ").split()
     if not pieces or not all(piece.isdecimal() and 1 <= int(piece) <= 4096 for piece in pieces):
-        raise Problem("Document lengths {text} must be whole numbers of at least 1, such as 4, 3, 5.", text=repr(text))
+        raise masks.wrong_lengths(repr(text))
     return tuple(int(piece) for piece in pieces)
 
 
 def _see_documents(q: Tensor, k: Tensor, n: int, v: Values) -> Tensor:
     """The documents come again and again until all words are used up; the last one is cut."""
-    lengths = torch.tensor(document_lengths(v["lengths"]))
-    lengths = lengths.repeat(n // int(lengths.sum()) + 1)
-    document = torch.arange(len(lengths)).repeat_interleave(lengths)
+    lengths = document_lengths(v["lengths"])
+    document = masks.document_ids(lengths * (n // sum(lengths) + 1))
     return document[q] == document[k]
-
-
-def _see_dilated(q: Tensor, k: Tensor, n: int, v: Values) -> Tensor:
-    distance = (q - k).abs() if v["both_sides"] else q - k
-    reach = (v["window"] - 1) * v["dilation"] if v["window"] else n
-    return (distance >= 0) & (distance % v["dilation"] == 0) & (distance <= reach)
 
 
 def _see_blocks(q: Tensor, k: Tensor, n: int, v: Values) -> Tensor:
@@ -228,7 +221,7 @@ KINDS: dict[str, RuleKind] = {
                 RuleParameter("window", Message("at most (0: no limit)"), 0, 0, 64),
                 _BOTH_SIDES,
             ),
-            _see_dilated,
+            lambda q, k, n, v: masks.dilated_between(q, k, v["dilation"], v["window"] or None, v["both_sides"]),
             _dilated_condition,
         ),
         RuleKind(
