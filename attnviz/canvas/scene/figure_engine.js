@@ -3,6 +3,7 @@
 import { birthFigure, birthFilm } from "../birth/birth_scene.js";
 import { growthFigure } from "../cache_growth/cache_growth_scene.js";
 import { cellFigure } from "../head/cell_scene.js";
+import { storyFigure, storyFilm } from "../attention_story/story_figure.js";
 import { headFigure } from "../head/head_figure.js";
 import { headFilm } from "../head/head_film.js";
 import { linesFigure } from "../lines/lines_figure.js";
@@ -42,6 +43,7 @@ const SCENES = {
   ribbons: ribbonsFigure,
   sharing: sharingFigure,
   steps: stepFigure,
+  story: storyFigure,
   strip: modelStripFigure,
   tiles: tileFigure,
 };
@@ -53,6 +55,7 @@ const FILMS = {
   head: headFilm,
   ribbons: ribbonsFilm,
   steps: stepFilm,
+  story: storyFilm,
   tiles: tileFilm,
 };
 

@@ -415,6 +415,25 @@ export type TileHeader = Answer &
     address: string;
   };
 
+/** A lesson's step of a word's way through attention; the payload holds x, k and v of each token, q, and all weights. */
+export type StoryHeader = {
+  tokens: string[];
+  starts: boolean[];
+  row: number;
+  width: number;
+  seen: number[];
+  changed: { at: number; names: string[]; weights: number[] } | null;
+  track: string[];
+  at: number;
+  step: number;
+  pair: number;
+  factor: number;
+  terms: number;
+  handle: string;
+  colours: Colours & Pick<TensorColours, "roles">;
+  words: Words;
+};
+
 export type GrowthRun = {
   tokens: number[];
   groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];

@@ -50,7 +50,7 @@ def random_words(config: Config) -> tuple[str, ...]:
 
 def run(config: Config) -> Matrix:
     """Weights of one random head: random W_Q and W_K, and one random vector for each different word."""
-    labels, layer = random_words(config), _random_layer(config)
+    labels, layer = random_words(config), random_layer(config)
     mask = what_if.mask_of(config.edit, layer)
     weights = layer.weights(0, mask, what_if.scale_of(config.edit, layer))[0, 0]
     hidden = ~layer.mask_for(mask).expand(1, 1, *weights.shape)[0, 0].numpy()
@@ -60,12 +60,13 @@ def run(config: Config) -> Matrix:
 
 def raw_head(config: Config) -> HeadData:
     """Scores, mask and scale of the random head."""
-    layer = _random_layer(config)
+    layer = random_layer(config)
     scores = layer.stages(0, scale=None).scores[0, 0].numpy()
     return HeadData(scores, layer.mask[0, 0].numpy(), layer.scale, WIDTH, tokens_q=random_words(config))
 
 
-def _random_layer(config: Config) -> RecordedLayer:
+def random_layer(config: Config) -> RecordedLayer:
+    """One random head of the start page: q, k and v of its words, under a causal mask."""
     x = torch.stack([word_vector(word, config.seed, WIDTH, "start") for word in random_words(config)])  # (Q, M)
     source = torch.Generator().manual_seed(config.seed)
     w_q, w_k = (torch.randn(WIDTH, WIDTH, generator=source) / WIDTH**0.5 for _ in range(2))

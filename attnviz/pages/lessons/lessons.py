@@ -1,5 +1,6 @@
 """The page Lessons: one step at a time, with idea, picture, question and teacher's notes."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -27,9 +28,8 @@ from attnviz.pages.why.maths import parts
 
 
 def page() -> None:
-    """Draw the page. Only the very first step describes the page: later steps need the room."""
-    here = link_state.value(choices.LESSON), link_state.value(choices.STEP)
-    page_parts.draw_heading(PAGE, about=here == (choices.IDS[0], 1))
+    """Draw the page. What it is about is said in the menu: each step needs the room, and begins at the same height."""
+    page_parts.draw_heading(PAGE, about=False)
     lesson = open_lesson.current_lesson()
     number = widgets.limit_choice(choices.STEP, len(lesson.steps))
     _draw_top(lesson, number)
@@ -51,11 +51,11 @@ def _draw_top(lesson: Lesson, number: int) -> None:
     if presenting.is_presenting():
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="l-top"):
+        _draw_walk_buttons(lesson, number)  # first, so that they stand where they stood in the step before
         box = st.popover(_lesson_title(lesson), icon=":material/school:", key=open_lesson.MENU, on_change="rerun")
         if box.open:
             with box:
                 _draw_contents(lesson)
-        _draw_walk_buttons(lesson, number)
         _draw_sentence_box(lesson)
         widgets.toggle(choices.NOTES, _("Teacher’s notes"))
     st.progress(number / count, progress_text)
@@ -138,7 +138,10 @@ def _draw_contents(displayed: Lesson) -> None:
 
 def lesson_subject(lesson: Lesson) -> Subject:
     """Build the subject: the sentence, and its run if the trained model is on this machine."""
-    text = open_lesson.lesson_sentence(lesson)
+    return _make_subject(open_lesson.lesson_sentence(lesson))
+
+
+def _make_subject(text: str) -> Subject:
     if not availability(landing.MODEL).on_this_machine:
         return Subject(text)
     run = model_cache.get_run(Request(landing.MODEL, text))
@@ -149,6 +152,7 @@ def lesson_subject(lesson: Lesson) -> Subject:
         run,
         lambda: model_cache.model_of_run(run),
         lambda: cast(parts.Parts, model_cache.rerun_cached(run, attribution)),
+        _make_subject,
     )
 
 
@@ -163,6 +167,10 @@ class _NegativeNumber(Rounded):
 
     def __format__(self, form: str) -> str:
         return super().__format__(form).replace("-", "−", 1)
+
+
+#: the colour of an object in the picture, as it is written in a lecturer's file, once the text has been made safe
+_COLOURED = re.compile("{}(blue|orange|green){}(.*?){}".format(*(re.escape(escape_markdown(sign)) for sign in ":[]")))
 
 
 def fill_sentence(lesson: Lesson, template: str, facts: Facts) -> str:
@@ -189,7 +197,7 @@ def fill_sentence(lesson: Lesson, template: str, facts: Facts) -> str:
             n=f"{len(text):,}",
             most=f"{2 * own_lesson.LONGEST:,}",
         )
-    return escape_markdown(text)
+    return _COLOURED.sub(r":\1[\2]", escape_markdown(text))
 
 
 def _draw_step(lesson: Lesson, number: int) -> None:
@@ -219,8 +227,12 @@ def _draw_step(lesson: Lesson, number: int) -> None:
         with right if is_below else left:
             _draw_further_links(step)
     with st.container() if is_below else right, show_problems():
-        name = "board" if picture.kind == "board" else f"{lesson.id}-{number}-{'after' if answered else 'before'}"
-        kind.draw(subject, picture.settings, open_lesson.PICTURE_KEY + name)  # one board becomes the next
+        name = (
+            picture.kind
+            if picture.kind in ("board", "story")
+            else f"{lesson.id}-{number}-{'after' if answered else 'before'}"
+        )
+        kind.draw(subject, picture.settings, open_lesson.PICTURE_KEY + name)  # one becomes the next
     if lesson.summary and number == len(lesson.steps) and (answered or not answers):
         with (
             right if kind.is_wide or not is_below else st.container(),

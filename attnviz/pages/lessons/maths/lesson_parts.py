@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
+import torch
 
 from attnviz.analysis import head_matrix, what_if
 from attnviz.analysis.model_run import ModelRun, Stack
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem
-from attnviz.base.rounding import Rounded
+from attnviz.base.query_numbers import QueryNumbers
 from attnviz.base.word_boundaries import split
+from attnviz.core.attention import attend
 from attnviz.models.architecture import Architecture, LayerSpec
 from attnviz.models.capture import RecordedLayer
 from attnviz.models.catalogue import LoadedModel
@@ -21,6 +24,7 @@ from attnviz.pages.why.maths.parts import Parts
 MOST_WORDS = 6  #: words whose order and mask are on show
 MOST_HAND_WORDS = 5  #: words that are worked out by hand: their three matrices stand on one line
 WIDTH = 4  #: of the vectors by hand
+NEW_WORDS = ("children", "teacher")  #: one takes the place of a word
 HEAD = landing.HEAD  #: layer and head of the trained model on show
 
 
@@ -38,6 +42,29 @@ class Facts:
 
 
 @dataclass(frozen=True)
+class Exchange:
+    """One word replaced by another: its first token's index, both words, and the weights (K, K) then.
+
+    They are arranged as the tokens of the sentence before: a word's first token has the weight of the whole new word.
+    """
+
+    at: int
+    old: str
+    new: str
+    weights: np.ndarray
+
+
+def _align_weights(matrix: head_matrix.Matrix, tokens: Sequence[int], count: int) -> np.ndarray:
+    """Weights of a changed sentence as those of the `count` tokens before; `tokens` were replaced."""
+    weights, first, end = np.where(matrix.hidden, 0.0, matrix.values), tokens[0], tokens[-1] + 1
+    more = len(weights) - count
+    groups = [range(i + more * (i >= end), i + more * (i >= end) + 1) for i in range(count)]
+    groups[first:end] = [range(first, end + more), *[range(0)] * (end - first - 1)]
+    columns = np.stack([weights[:, list(group)].sum(1) for group in groups], 1)
+    return np.stack([columns[group[-1] if group else end + more - 1] for group in groups])
+
+
+@dataclass(frozen=True)
 class Subject:
     """The sentence of a lesson and its run; `run` is None where no trained model is on this machine."""
 
@@ -45,6 +72,7 @@ class Subject:
     run: ModelRun | None = None
     get_model: Callable[[], LoadedModel] | None = field(default=None, compare=False)
     get_parts: Callable[[], Parts] | None = field(default=None, compare=False)  #: what adds to the next token's lead
+    with_text: Callable[[str], "Subject"] | None = field(default=None, compare=False)  #: the same with another sentence
 
     @property
     def first_words(self) -> tuple[str, ...]:
@@ -92,18 +120,70 @@ class Subject:
         return self.matrix().rows
 
     @property
-    def spelled_tokens(self) -> tuple[str, ...]:
-        """The tokens, with a leading ␣ where only that blank tells two apart."""
+    def head_layer(self) -> RecordedLayer:
+        """The layer of the displayed head, or a random one without a trained model."""
+        return landing.random_layer(landing.Config(self.text)) if self.stack is None else self.stack.layers[HEAD[0]]
+
+    @property
+    def token_texts(self) -> tuple[str, ...]:
+        """The text of each token, with the blanks before it."""
         if self.run is None:
-            return self.tokens
-        source = self.run.source
-        ids: dict[str, set[int]] = {}
-        for token, id in zip(self.tokens, source.ids, strict=True):
-            ids.setdefault(token, set()).add(id)
-        return tuple(
-            f"␣{token}" if len(ids[token]) > 1 and span.text.startswith(" ") else token
-            for token, span in zip(self.tokens, source.spans, strict=True)
+            return tuple(f" {token}" if i else token for i, token in enumerate(self.tokens))
+        return tuple(self.text[span.start : span.end] for span in self.run.source.spans)
+
+    @property
+    def head_index(self) -> int:
+        """The displayed head's index in its layer."""
+        return 0 if self.stack is None else HEAD[1]
+
+    def query_numbers(self) -> QueryNumbers:
+        """The vectors and weights behind the row that lessons speak of."""
+        layer, head, matrix = self.head_layer, self.head_index, self.matrix()
+        q, k, v = (tensor[0].float().numpy(force=True) for tensor in layer.qkv)
+        kv_head = head * len(k) // len(q)
+        width = q.shape[-1]
+        x = v[0] if self.vectors is None else self.vectors[:, :width]
+        return QueryNumbers(
+            matrix.rows,
+            [text[:1].isspace() for text in self.token_texts],
+            self.row,
+            x,
+            q[head, self.row],
+            k[kv_head],
+            v[kv_head],
+            ~matrix.hidden[self.row],
+            np.where(matrix.hidden, -1.0, matrix.values).astype(np.float32),
+            layer.scale_of(head),
         )
+
+    def row_weights(self, scale: float | None = None) -> np.ndarray:
+        """Weights (K,) of the row that lessons speak of, with its scores times `scale`; None: the model's own."""
+        numbers = self.query_numbers()
+        q, k, v = (torch.from_numpy(vectors)[None] for vectors in (numbers.q[None], numbers.k, numbers.v))
+        factor = numbers.scale if scale is None else scale
+        return attend(q, k, v, torch.from_numpy(numbers.seen), factor).weights[0, 0].numpy()
+
+    @property
+    def favourite_key(self) -> int:
+        """Index of the key with the largest weight in the row that lessons speak of."""
+        matrix = self.matrix()
+        return int(np.where(matrix.hidden[self.row], -1.0, matrix.values[self.row]).argmax())
+
+    @cached_property
+    def exchange(self) -> "Exchange":
+        """The word that the row looks at most beside itself, replaced by another."""
+        matrix, texts = self.matrix(), list(self.token_texts)
+        weights = np.where(matrix.hidden[self.row], -1.0, matrix.values[self.row])
+        weights[self.row] = -0.5  # only where there is no other
+        best = int(weights.argmax())
+        words = range(len(texts)) if self.run is None else [span.word for span in self.run.source.spans]
+        tokens = [i for i, word in enumerate(words) if word == words[best]] if words[best] is not None else [best]
+        old = "".join(texts[tokens[0] : tokens[-1] + 1])
+        new = next(word for word in NEW_WORDS if word != old.strip().lower())
+        texts[tokens[0] : tokens[-1] + 1] = [old[: len(old) - len(old.lstrip())] + new]
+        text = "".join(texts)
+        subject = Subject(text) if self.with_text is None else self.with_text(text)
+        return Exchange(tokens[0], old.strip(), new, _align_weights(subject.matrix(), tokens, len(self.tokens)))
 
     @property
     def vectors(self) -> np.ndarray | None:
@@ -137,12 +217,6 @@ FactsFunction = Callable[[Subject], Facts]
 def nearest_answer(answers: Mapping[str, float], value: float) -> str:
     """Id of the answer whose number is nearest to `value`."""
     return min(answers, key=lambda name: abs(answers[name] - value))
-
-
-def format_vector(values: np.ndarray) -> str:
-    """Format a vector with one decimal, or with two where one would lose digits."""
-    digits = 1 if np.allclose(values, values.round(1), atol=1e-5) else 2
-    return "(" + ", ".join(f"{Rounded(value):.{digits}f}".replace("-", "−") for value in values) + ")"
 
 
 def no_facts(_subject: Subject) -> Facts:

@@ -11,7 +11,6 @@ from attnviz.base.words import N_
 from attnviz.core.attention import attend
 from attnviz.models.architecture import Architecture
 from attnviz.pages.lessons.maths.lesson_parts import (
-    WIDTH,
     Facts,
     Lesson,
     LessonPicture,
@@ -22,12 +21,20 @@ from attnviz.pages.lessons.maths.lesson_parts import (
     nearest_answer,
 )
 
-NEW_WORD, OTHER_NEW_WORD = "moon", "sun"
-
 
 def tokens(subject: Subject) -> Facts:
     labels = subject.tokens
-    return Facts({"n": len(labels), "first": labels[0], "last": labels[-1], "repeated": len(labels) - len(set(labels))})
+    vectors, width = subject.vectors, subject.head_layer.qkv[0].shape[-1]
+    return Facts(
+        {
+            "n": len(labels),
+            "first": labels[0],
+            "last": labels[-1],
+            "repeated": len(labels) - len(set(labels)),
+            "width": width if vectors is None else vectors.shape[-1],
+            "few": width,
+        }
+    )
 
 
 def favourite(subject: Subject) -> Facts:
@@ -44,6 +51,7 @@ def favourite(subject: Subject) -> Facts:
             "key": matrix.col_name(best),
             "share": float(seen[best]),
             "n": int((~matrix.hidden[row]).sum()),
+            "heads": sum(layer.n_heads for layer in subject.layers),
         },
         str(best),
         tuple((str(key), matrix.col_name(key)) for key in offered),
@@ -63,45 +71,61 @@ def row_sum(subject: Subject) -> Facts:
     )
 
 
-def smaller(subject: Subject) -> Facts:
-    """What is worked out by hand, beside what the model computes with."""
-    few, trained = subject.hand_words, Architecture.preset("smollm2-135m").layers[0]
-    return Facts({"n": len(few), "few": WIDTH, "first": few[0], "word": few[-1], "width": trained.d_model})
+def offered(subject: Subject) -> Facts:
+    """What a token hands over: a value, made of its vector."""
+    matrix, row = subject.matrix(), subject.row
+    width = Architecture.preset("smollm2-135m").layers[0].d_model
+    return Facts(
+        {"token": matrix.row_name(row), "width": width, "few": subject.head_layer.qkv[2].shape[-1], **_best(subject)}
+    )
+
+
+def _best(subject: Subject) -> dict[str, object]:
+    """The key that the row looks at most, and its share."""
+    key = subject.favourite_key
+    return {"key": subject.matrix().col_name(key), "share": float(subject.matrix().values[subject.row, key])}
 
 
 def one_hot(subject: Subject) -> Facts:
-    """All weight on one word: the output is that word's value vector."""
-    tensors = subject.attend_by_hand().tensors
-    q, k, v = (torch.from_numpy(tensors[name]) for name in "QKV")
-    output = attend(q, k, v, torch.arange(q.shape[-2]) == 0).output[0, 0, -1]
+    """All weight on one key: the output is that key's value vector."""
+    numbers = subject.query_numbers()
+    best = subject.favourite_key
+    q, k, v = (torch.from_numpy(vectors)[None] for vectors in (numbers.q[None], numbers.k, numbers.v))
+    output, v, seen = attend(q, k, v, torch.arange(len(numbers.v)) == best).output[0, 0], v[0], numbers.seen
     distance = {
-        "value": float((output - v[0, 0, 0]).abs().max()),
+        "value": float((output - v[best]).abs().max()),
         "zero": float(output.abs().max()),
-        "mean": float((output - v[0, 0].mean(0)).abs().max()),
+        "mean": float((output - v[torch.from_numpy(seen)].mean(0)).abs().max()),
     }
+    nearest = nearest_answer(distance, 0.0)
     return Facts(
-        {"word": subject.hand_words[-1], "other": subject.hand_words[0], "difference": distance["value"]},
-        right=nearest_answer(distance, 0.0),
-        also_right=tuple(name for name in distance if name != nearest_answer(distance, 0.0) and distance[name] < 1e-6),
+        {"token": subject.matrix().row_name(numbers.row), "difference": distance["value"], **_best(subject)},
+        right=nearest,
+        also_right=tuple(name for name in distance if name != nearest and distance[name] < 1e-6),
     )
 
 
 def swapped(subject: Subject) -> Facts:
     """One word exchanged for another: whose weights change."""
-    hand_words = subject.hand_words
-    new = NEW_WORD if hand_words[0] != NEW_WORD else OTHER_NEW_WORD
-    before = subject.attend_by_hand().tensors["weights"][0, 0]
-    after = subject.attend_by_hand((new, *hand_words[1:])).tensors["weights"][0, 0]
-    changed = int((np.abs(after - before).max(-1) > 1e-6).sum())
-    why = N_(
-        "every word looks at the new word’s key too, and a row that gives it another weight has another rest for the "
-        "others."
-    )
-    if len(hand_words) == 1:
-        why = N_("a word that is alone gives all its weight to itself, whichever word it is.")
+    exchange, before = subject.exchange, np.maximum(subject.query_numbers().weights, 0)
+    changed = int((np.abs(exchange.weights - before).max(-1) > 1e-6).sum())
+    row, why = subject.row, N_("rows before it cannot see it; every row from it on has another key to look at.")
+    if not changed:
+        why = N_("no row has another weight.")
+        if len(before) == 1:
+            why = N_("it is alone, and gives all its weight to itself, whichever word it is.")
     return Facts(
-        {"word": hand_words[0], "new": new, "rows": changed, "n": len(hand_words), "why": Message(why)},
-        right="all" if changed == len(hand_words) else "one" if changed == 1 else "none" if not changed else "some",
+        {
+            "word": exchange.old,
+            "new": exchange.new,
+            "rows": changed,
+            "n": len(before),
+            "why": Message(why),
+            "token": subject.matrix().row_name(row),
+            "before": float(before[row, exchange.at]),
+            "after": float(exchange.weights[row, exchange.at]),
+        },
+        right="none" if not changed else "one" if changed == 1 else "all",
     )
 
 
@@ -110,13 +134,13 @@ LESSON = Lesson(
     N_("What attention is"),
     (
         LessonStep(
-            N_("A sentence becomes tokens"),
+            N_("Words become numbers"),
             N_(
-                "A model cuts your sentence into tokens, {n} of them, from “{first}” to “{last}”. Each becomes a list "
-                "of "
-                "numbers, a vector. At the start that vector knows nothing of its neighbours."
+                "A model cuts your sentence into tokens, {n} of them, from “{first}” to “{last}”. Each becomes a "
+                "vector, a list of {width} numbers. A strip shows the first {few} as colours. It knows nothing yet of "
+                "its neighbours."
             ),
-            LessonPicture("tokens", {"show": "vectors"}),
+            LessonPicture("story", {"from": "words", "to": "vectors"}),
             N_("Type another sentence at the top and see where it is cut."),
             tokens,
             notes=Notes(
@@ -130,19 +154,20 @@ LESSON = Lesson(
         LessonStep(
             N_("Each token looks at others"),
             N_(
-                "Attention lets “{token}” look at itself and at the tokens before it, {n} in all, and gives each a "
-                "weight: how much it takes from there. Lesson 5 says why only from those."
+                "Attention is done by heads: small parts of a model, {heads} in this one. In each, "
+                ":blue[“{token}”] takes something from :orange[itself and the tokens before it], {n} in all. We follow "
+                "one head."
             ),
-            LessonPicture("tokens", {"show": "asked"}),
-            N_("Point at other rows of the picture."),
+            LessonPicture("story", {"from": "vectors", "to": "asked"}),
+            N_("Read the weights down the picture: the longer a bar, the more is taken from there."),
             favourite,
             Question(
                 N_("Which of these does “{token}” look at most, in this head?"),
                 N_("“{token}” gives {share:.0%} of its attention to “{key}”, and no more to any other."),
             ),
-            LessonPicture("head"),
+            LessonPicture("story", {"from": "asked", "to": "shares"}),
             Notes(
-                N_("Ask the room for a show of hands before you press a button."),
+                N_("Ask the room for a show of hands before you press a button. Lesson 5 says why it looks only back."),
                 N_("They expect what a person would look at. One head among hundreds need not look there."),
                 4,
             ),
@@ -152,14 +177,14 @@ LESSON = Lesson(
         LessonStep(
             N_("The weights of a row sum to 1"),
             N_(
-                "“{token}” shares a total weight of {total:.2f} among the tokens that it looks at, {n} in all. More "
-                "for one is less for the others."
+                "What is taken from each is its :orange[weight]. :blue[“{token}”] shares out a total of {total:.2f}: "
+                "the bars fill one bar. More for one is less for the others."
             ),
-            LessonPicture("head"),
-            N_("Change the scale: each row is shared out anew, and sums to 1 again."),
+            LessonPicture("story", {"from": "shares", "to": "weights"}),
+            N_("Move the handle below the picture to and fro: no bar is lost."),
             row_sum,
             notes=Notes(
-                N_("A row is a budget. That is what softmax is for: it turns any numbers into shares."),
+                N_("A row is a budget. Softmax, in lesson 2, is what turns any numbers into shares."),
                 N_("They read columns as sums too. Only rows sum to 1."),
                 3,
             ),
@@ -167,72 +192,75 @@ LESSON = Lesson(
             page="home",
         ),
         LessonStep(
-            N_("Smaller, so that we can count"),
+            N_("Each token offers a value"),
             N_(
-                "The model gives each token {width} numbers: too many to work out on paper. From here to the end of "
-                "lesson 2 we count with {few} random numbers for each word from “{first}” to “{word}”. The steps stay "
-                "the same; these numbers know nothing of words."
+                "What is handed over is no word but a :green[value]: a shorter vector of {few} numbers, which the head "
+                "makes of a token’s {width}. The weights say how much of each is taken."
             ),
-            LessonPicture("board", {"step": "embed"}),
-            N_("Find the row of “{word}”: we follow it through all steps."),
-            smaller,
+            LessonPicture("story", {"from": "weights", "to": "values"}),
+            N_("Compare the strips: equal tokens need not offer equal values, because their neighbours differ."),
+            offered,
             notes=Notes(
-                N_("Nothing is trained from here on. What matters is how each number comes from others."),
-                N_("They look for the grammar in these numbers. There is none."),
+                N_("Weights choose, values are what is carried. Queries and keys, in lesson 2, make the weights."),
+                N_("They think a value is a number that says how good a token is. It is a vector."),
                 2,
             ),
-            terms=("embedding",),
+            terms=("value", "weight"),
             page="build",
-            page_choices={"b_step": "embed"},
+            page_choices={"b_step": "project"},
         ),
         LessonStep(
             N_("The new vector is a mixture"),
             N_(
-                "The new vector of “{word}” is a weighted mixture: each word’s value vector times its weight, "
-                "added up. That is all that attention does."
+                "Each :green[value] is multiplied by its :orange[weight], and all are added up. That is the new vector "
+                "of :blue[“{token}”], and the model goes on with it. This is all that attention does."
             ),
-            LessonPicture("board", {"step": "sum"}),
-            N_("Choose a number on the right: the picture shows which weights and values it is made of."),
+            LessonPicture("story", {"from": "values", "to": "mixture"}),
+            N_("Follow one column down: a colour below is the sum of those above it."),
             one_hot,
             Question(
-                N_("If “{word}” gave all its weight to “{other}”, what would come out?"),
-                N_(
-                    "1 times the value of “{other}”, 0 times the others: it differs from the first by {difference:.1g}."
-                ),
+                N_("If “{token}” gave all its weight to “{key}”, what would come out?"),
+                N_("1 times the value of “{key}”, 0 times the others: it differs from the first by {difference:.1g}."),
                 {
-                    "value": N_("the value vector of “{other}”"),
+                    "value": N_("the value vector of “{key}”"),
                     "mean": N_("the mean of all value vectors"),
                     "zero": N_("zero"),
                 },
             ),
-            notes=Notes(
-                N_("Weights choose, values are what is carried."),
+            LessonPicture("story", {"from": "mixture", "to": "new"}),
+            Notes(
+                N_("Before it is added to the old vector, one more matrix, W_O, brings it to the model’s width."),
                 N_("They think attention copies tokens. It mixes vectors, and copies only when one weight is 1."),
                 4,
             ),
-            terms=("value", "weight"),
-            page="build",
-            page_choices={"b_step": "sum"},
+            ("value", "weight"),
+            "build",
+            {"b_step": "sum"},
         ),
         LessonStep(
             N_("Another word, another mixture"),
             N_("The weights are not stored in the model. They are computed anew from the words of each sentence."),
-            LessonPicture("board", {"step": "softmax"}),
-            N_("Exchange “{word}” in the sentence at the top and watch all rows."),
+            LessonPicture("story", {"from": "new", "to": "shares"}),
+            N_("Exchange a word in the sentence at the top and watch the bars."),
             swapped,
             Question(
                 N_("“{word}” becomes “{new}”. In how many rows, of {n}, do weights change?"),
-                N_("In {rows} of {n}: {why}"),
-                {"one": N_("in its own row only"), "all": N_("in every row"), "none": N_("in none")},
+                N_("In {rows} of {n}: {why} “{token}” gave it {before:.0%} and gives {after:.0%}."),
+                {
+                    "one": N_("in its own row only"),
+                    "all": N_("in its own and in rows after it"),
+                    "none": N_("in none"),
+                },
             ),
-            notes=Notes(
+            LessonPicture("story", {"from": "shares", "to": "changed"}),
+            Notes(
                 N_("A layer with fixed weights would mix every sentence alike. This is the difference."),
-                N_("They answer “its own row”. Its column changes as well, and with it every row."),
+                N_("They answer “its own row”. Its column changes as well, and with it every row that sees it."),
                 4,
             ),
-            terms=("attention", "softmax"),
-            page="build",
-            page_choices={"b_step": "softmax"},
+            ("attention", "softmax"),
+            "build",
+            {"b_step": "softmax"},
         ),
     ),
     summary=N_(

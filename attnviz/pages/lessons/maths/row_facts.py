@@ -7,8 +7,8 @@ import torch
 import torch.nn.functional as functional
 
 from attnviz.base.words import N_
+from attnviz.core.attention import attend
 from attnviz.pages.lessons.maths.lesson_parts import (
-    WIDTH,
     Facts,
     Lesson,
     LessonPicture,
@@ -16,92 +16,76 @@ from attnviz.pages.lessons.maths.lesson_parts import (
     Notes,
     Question,
     Subject,
-    format_vector,
     nearest_answer,
 )
 
 
+def _named(subject: Subject) -> dict[str, object]:
+    """The row that lessons speak of, and the key that it looks at most."""
+    matrix = subject.matrix()
+    return {"token": matrix.row_name(subject.row), "other": matrix.col_name(subject.favourite_key)}
+
+
 def vectors(subject: Subject) -> Facts:
-    tensors = subject.attend_by_hand().tensors
-    return Facts(
-        {
-            "word": subject.hand_words[-1],
-            "width": WIDTH,
-            "x": format_vector(tensors["X"][0, -1]),
-            "q": format_vector(tensors["Q"][0, 0, -1]),
-            "k": format_vector(tensors["K"][0, 0, -1]),
-            "v": format_vector(tensors["V"][0, 0, -1]),
-        }
-    )
+    width = subject.query_numbers().q.size
+    x = subject.vectors
+    return Facts({"width": width if x is None else x.shape[-1], "few": width, **_named(subject)})
 
 
 def score(subject: Subject) -> Facts:
-    """The last word's best score, written out, and the score of a key equal to the query."""
-    tensors = subject.attend_by_hand().tensors
-    q, scores = tensors["Q"][0, 0, -1], tensors["scores"][0, 0, -1]
-    best = int(scores.argmax())
-    same_way = float(q @ q)
+    """The score of the key that is looked at most, and the score of a key equal to the query."""
+    numbers = subject.query_numbers()
+    same_way = float(numbers.q @ numbers.q)
     return Facts(
         {
-            "word": subject.hand_words[-1],
-            "other": subject.hand_words[best],
-            "q": format_vector(q),
-            "k": format_vector(tensors["K"][0, 0, best]),
-            "score": float(scores[best]),
+            "score": float(numbers.q @ numbers.k[subject.favourite_key]),
             "same_way": same_way,
+            "width": numbers.q.size,
+            **_named(subject),
         },
         right="positive" if same_way > 1e-9 else "zero" if same_way > -1e-9 else "negative",
     )
 
 
 def scaled(subject: Subject) -> Facts:
-    tensors = subject.attend_by_hand().tensors
-    best = int(tensors["scores"][0, 0, -1].argmax())
+    numbers = subject.query_numbers()
+    raw = float(numbers.q @ numbers.k[subject.favourite_key])
     return Facts(
-        {
-            "score": float(tensors["scores"][0, 0, -1, best]),
-            "scaled": float(tensors["scaled"][0, 0, -1, best]),
-            "width": WIDTH,
-            "root": math.sqrt(WIDTH),
-        }
+        {"score": raw, "scaled": raw * numbers.scale, "width": numbers.q.size, "root": 1 / numbers.scale}
+        | _named(subject)
     )
 
 
 def softmax(subject: Subject) -> Facts:
     """Two scores that differ by 1: how their weights compare, whatever the other scores are."""
-    tensors = subject.attend_by_hand().tensors
-    row = torch.from_numpy(tensors["scaled"][0, 0, -1]).double()
+    numbers = subject.query_numbers()
+    row = torch.from_numpy(numbers.k[numbers.seen] @ numbers.q * numbers.scale).double()
     pair = torch.softmax(torch.cat([row, row[:1] + 1]), 0)
     times = float(pair[-1] / pair[0])
     return Facts(
-        {"times": times, "word": subject.hand_words[-1], "total": float(tensors["weights"][0, 0, -1].sum())},
+        {"times": times, "total": float(subject.row_weights().sum()), **_named(subject)},
         right=nearest_answer({"same": 1, "e": math.e, "ten": 10}, times),
     )
 
 
 def mixed(subject: Subject) -> Facts:
-    tensors = subject.attend_by_hand().tensors
-    weights = tensors["weights"][0, 0, -1]
-    best = int(weights.argmax())
-    return Facts(
-        {
-            "word": subject.hand_words[-1],
-            "other": subject.hand_words[best],
-            "share": float(weights[best]),
-            "output": format_vector(tensors["heads"][0, 0, -1]),
-        }
-    )
+    return Facts({"share": float(subject.row_weights().max()), **_named(subject)})
 
 
 def by_torch(subject: Subject) -> Facts:
     """The same in one line, by a function that this app did not write."""
-    tensors = subject.attend_by_hand().tensors
-    q, k, v = (torch.from_numpy(tensors[name]) for name in "QKV")
-    fused = functional.scaled_dot_product_attention(q, k, v).numpy()
-    rows, twice = len(subject.hand_words), subject.attend_by_hand(subject.hand_words * 2).tensors["scores"]
+    layer, head = subject.head_layer, subject.head_index
+    stages = layer.stages(head)
+    q, k, v = (tensor[0] for tensor in layer.qkv)
+    kv_head = head * len(k) // len(q)
+    mask = layer.mask_for()[0, 0]
+    fused = functional.scaled_dot_product_attention(q[head], k[kv_head], v[kv_head], mask, scale=layer.scale_of(head))
+    q2, k2, v2 = (torch.cat([tensor, tensor], -2)[:1] for tensor in (q, k, v))
+    twice = attend(q2, k2, v2).scores
+    rows = len(subject.tokens)
     return Facts(
-        {"difference": float(np.abs(fused - tensors["heads"]).max()), "n": rows, "pairs": rows * rows},
-        right=nearest_answer({"two": 2, "four": 4, "eight": 8}, twice.size / tensors["scores"].size),
+        {"difference": float(np.abs((fused - stages.output[0, 0]).numpy()).max()), "n": rows, "pairs": rows * rows},
+        right=nearest_answer({"two": 2, "four": 4, "eight": 8}, twice.shape[-1] * twice.shape[-2] / rows**2),
     )
 
 
@@ -112,11 +96,12 @@ LESSON = Lesson(
         LessonStep(
             N_("Three vectors from one"),
             N_(
-                "Three tables of numbers make three vectors of the one of “{word}”: a query, what it looks for; a key, "
-                "how it is found; a value, what it hands over. Its query, {q}, is the last row of Q."
+                "The head makes shorter vectors, of {few} numbers, from a token’s {width}. A :blue[query] says what "
+                "“{token}” looks for. Each token has a :orange[key], by which it is found, and a :green[value], which "
+                "it hands over."
             ),
-            LessonPicture("board", {"step": "project"}),
-            N_("Choose Q, K or V above the picture, then a number: it is one row times one column."),
+            LessonPicture("story", {"from": "vectors", "to": "roles"}),
+            N_("Compare the keys of two tokens: where they have the same colours, they are found alike."),
             vectors,
             notes=Notes(
                 N_("A library: the query is your question, the key the label on the spine, the value the book."),
@@ -130,11 +115,11 @@ LESSON = Lesson(
         LessonStep(
             N_("A score: query times key"),
             N_(
-                "How well does a key answer a query? Multiply them number by number and add up. For “{word}” and "
-                "“{other}”: q·k = {q}·{k} = {score:.2f}, its largest score."
+                "How well does a key answer the query? Multiply them number by number and add up. For "
+                ":blue[“{token}”] and :orange[“{other}”] the {width} products make the score {score:.2f}."
             ),
-            LessonPicture("board", {"step": "scores"}),
-            N_("Choose another cell of the last row and check the sum."),
+            LessonPicture("story", {"from": "roles", "to": "scores"}),
+            N_("Choose another row of the picture: its key meets the query."),
             score,
             Question(
                 N_("A key that is exactly this query: what is its score?"),
@@ -153,11 +138,11 @@ LESSON = Lesson(
         LessonStep(
             N_("Divide by √d_k"),
             N_(
-                "Scores grow with the number of their terms, d_k, which is {width} here. So each is divided by √d_k = "
-                "{root:.0f}: {score:.2f} becomes {scaled:.2f}. The next lesson says why."
+                "Scores grow with the number of their products, d_k, which is {width} here. So each is divided by √d_k "
+                "= {root:.3g}: {score:.2f} with :orange[“{other}”] becomes {scaled:.2f}. The next lesson says why."
             ),
-            LessonPicture("board", {"step": "scale"}),
-            N_("Choose a number and read what it was before."),
+            LessonPicture("story", {"from": "scores", "to": "scaled"}),
+            N_("Move the handle below the picture: all bars shrink by the same factor."),
             scaled,
             notes=Notes(N_("One sentence only: the reason is a lesson of its own."), "", 2),
             terms=("scaling", "score"),
@@ -167,12 +152,11 @@ LESSON = Lesson(
         LessonStep(
             N_("Softmax: scores become shares"),
             N_(
-                "Softmax takes e to the power of each score and divides by the row’s sum. All weights are "
-                "positive, and "
-                "those of “{word}” sum to {total:.2f}."
+                "What follows :blue[“{token}”] is masked: it gets nothing. Then softmax takes e to the power of each "
+                "score and divides by their sum. All :orange[weights] are positive and sum to {total:.2f}."
             ),
-            LessonPicture("board", {"step": "softmax"}),
-            N_("Find the largest score of a row and its weight."),
+            LessonPicture("story", {"from": "scaled", "via": "masked", "to": "weights"}),
+            N_("Find the largest score and its weight."),
             softmax,
             Question(
                 N_("One key’s score is 1 larger than another’s. How do their weights compare?"),
@@ -188,20 +172,20 @@ LESSON = Lesson(
                 N_("They expect twice the score to be twice the weight. A difference is a factor."),
                 4,
             ),
-            terms=("softmax", "weight"),
+            terms=("softmax", "weight", "mask"),
             page="build",
             page_choices={"b_step": "softmax"},
         ),
         LessonStep(
             N_("The sum: weights times values"),
             N_(
-                "“{word}” gives {share:.0%} to “{other}”, and no more to any other. Weights times values, added up, "
-                "make its output {output}."
+                ":blue[“{token}”] gives {share:.0%} to :orange[“{other}”], and no more to any other. :green[Values] "
+                "times :orange[weights], added up, are its new vector."
             ),
-            LessonPicture("board", {"step": "sum"}),
-            N_("Work out one number of the output on paper."),
+            LessonPicture("story", {"from": "weights", "via": "values", "to": "mixture"}),
+            N_("Move the handle to and fro, and follow one column of the values."),
             mixed,
-            notes=Notes(N_("This is the mixture of lesson 1, with its numbers."), "", 3),
+            notes=Notes(N_("This is the mixture of lesson 1: now all of it has been worked out."), "", 3),
             terms=("value", "weight"),
             page="build",
             page_choices={"b_step": "sum"},
@@ -209,11 +193,12 @@ LESSON = Lesson(
         LessonStep(
             N_("All rows at once"),
             N_(
-                "All rows together are one formula: softmax(QKᵀ/√d_k)·V. PyTorch’s own function gives the same "
-                "numbers, to within {difference:.1g}. Each token has a score for each: {n} × {n} = {pairs}."
+                "Every token is a query, too. All rows together are one formula: softmax(QKᵀ/√d_k)·V. PyTorch’s own "
+                "function gives the same numbers, to within {difference:.1g}. Each token has a score for each: {n} × "
+                "{n} = {pairs}."
             ),
-            LessonPicture("board", {"step": "softmax"}),
-            N_("Find the scores of the last row: each row needs only its own query."),
+            LessonPicture("story", {"from": "mixture", "via": "new", "to": "matrix"}),
+            N_("Find the row of the last steps: it needs only its own query."),
             by_torch,
             Question(
                 N_("Twice as many tokens: how many scores?"),

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import torch
 
-from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import N_
 from attnviz.core.measures import entropy
 from attnviz.pages.lessons.maths.lesson_parts import (
@@ -18,7 +17,7 @@ from attnviz.pages.lessons.maths.lesson_parts import (
     Subject,
     nearest_answer,
 )
-from attnviz.pages.scaling.maths import growing_width, saturation, variance
+from attnviz.pages.scaling.maths import saturation, variance
 
 USUAL, WIDE = 64, 512
 
@@ -39,23 +38,32 @@ def spread(_subject: Subject) -> Facts:
     )
 
 
-def saturated(_subject: Subject) -> Facts:
-    row = growing_width.run(growing_width.Config(d_k=WIDE))
-    return Facts({"d_k": WIDE, "n": row.config.n_keys, "raw": row.raw.largest, "scaled": row.scaled.largest})
+def saturated(subject: Subject) -> Facts:
+    """The largest weight of the row: scores divided by d_k, by its root, and not at all."""
+    key, width = subject.favourite_key, subject.query_numbers().q.size
+    even, usual, raw = (float(subject.row_weights(scale)[key]) for scale in (1 / width, None, 1.0))
+    matrix = subject.matrix()
+    return Facts(
+        {
+            "token": matrix.row_name(subject.row),
+            "key": matrix.col_name(key),
+            "n": int((~matrix.hidden[subject.row]).sum()),
+            "d_k": width,
+            "even": even,
+            "scaled": usual,
+            "raw": raw,
+        }
+    )
 
 
 def off(subject: Subject) -> Facts:
     """The row that lessons speak of, with and without scaling."""
-    row = subject.row
-    before, after = subject.matrix(), subject.matrix(HeadEdit(scale="none"))
-    scaled, unscaled = (
-        torch.from_numpy(np.where(matrix.hidden[row], 0.0, matrix.values[row])).double() for matrix in (before, after)
-    )
+    scaled, unscaled = (torch.from_numpy(subject.row_weights(scale)).double() for scale in (None, 1.0))
     entropy_drop, best = float(entropy(scaled) - entropy(unscaled)), int(unscaled.argmax())
     return Facts(
         {
-            "token": before.row_name(row),
-            "key": before.col_name(best),
+            "token": subject.matrix().row_name(subject.row),
+            "key": subject.matrix().col_name(best),
             "before": float(scaled[best]),
             "after": float(unscaled[best]),
         },
@@ -77,14 +85,17 @@ def _median_norm(alternative: str) -> float:
     return float(measured.bands["jacobian"].middle[np.argmin(np.abs(np.log(measured.d_k / WIDE)))])
 
 
-def too_much(_subject: Subject) -> Facts:
+def too_much(subject: Subject) -> Facts:
     """Largest weight if scores are divided by d_k itself instead of its root."""
-    row = growing_width.run(growing_width.Config(d_k=WIDE))
-    weights = torch.softmax(torch.from_numpy(row.raw.logits).double() / WIDE, 0)
-    largest, even = float(weights.max()), 1 / len(weights)
+    facts = saturated(subject).values
+    largest = float(subject.row_weights(1 / subject.query_numbers().q.size).max())
+    even, usual = 1 / int(str(facts["n"])), float(subject.row_weights().max())
+    answers = {"even": even, "same": usual, "one": 1}
+    right = nearest_answer(answers, largest)
     return Facts(
-        {"d_k": WIDE, "largest": largest, "even": even, "scaled": row.scaled.largest},
-        right=nearest_answer({"even": even, "same": row.scaled.largest, "one": 1}, largest),
+        {**facts, "largest": largest, "even": even, "scaled": usual},
+        right=right,
+        also_right=tuple(name for name in answers if name != right and abs(answers[name] - answers[right]) < 1e-6),
     )
 
 
@@ -95,23 +106,26 @@ LESSON = Lesson(
         LessonStep(
             N_("Longer vectors, larger scores"),
             N_(
-                "A score adds up d_k products. Take random, independent numbers with mean 0 and variance 1. With one "
-                "product, as in the picture, a score has a typical size of 1. Now take d_k = {d_k} of them."
+                "A score adds up d_k products, {d_k} in this head; each is positive or negative. Move the handle below "
+                "the picture: the more products, the farther scores spread."
             ),
-            LessonPicture("spread", {"d_k": "1"}),
-            N_("Compare how far raw and scaled scores reach."),
+            LessonPicture("story", {"to": "scores", "handle": "terms"}),
+            N_("Compare how far raw and scaled scores of random numbers reach."),
             spread,
             Question(
-                N_("How large is such a score typically?"),
                 N_(
-                    "Measured on {pairs:,} pairs: {typical:.2f}. The variance of the sum is d_k = {d_k}, so its root, "
-                    "√{d_k} = {root:.0f}, is typical. Divided by it, {scaled:.2f}."
+                    "Now random, independent numbers with mean 0 and variance 1 in place of the head’s. How large is a "
+                    "score of {d_k} products typically?"
+                ),
+                N_(
+                    "Measured on {pairs:,} random pairs: {typical:.2f}. The variance of the sum is d_k = {d_k}, so its "
+                    "root, √{d_k} = {root:.0f}, is typical. Divided by it, {scaled:.2f}."
                 ),
                 {"one": N_("about 1"), "root": N_("about {root:.0f}"), "all": N_("about {d_k}")},
             ),
             LessonPicture("spread", {"d_k": "64"}),
             Notes(
-                N_("Signs differ, so most terms cancel: the sum grows like a random walk, with the root."),
+                N_("Signs cancel: a sum of 64 is typically 8 in size, not 64. That is why it is the root."),
                 N_("They answer {d_k}, as if all terms had one sign."),
                 4,
             ),
@@ -122,28 +136,25 @@ LESSON = Lesson(
         LessonStep(
             N_("Large differences: one key takes all"),
             N_(
-                "At d_k = {d_k} the largest of {n} weights is {raw:.0%} without scaling and {scaled:.0%} with it. "
-                "Scores that differ by Δ give weights that differ by the factor e^Δ, so large differences leave one "
-                "winner."
+                "A score larger by Δ gives e^Δ times the weight. Divided by d_k, scores are small, and "
+                ":blue[“{token}”] spreads its weight: :orange[“{key}”] has {even:.0%}. Undivided, it has {raw:.0%}."
             ),
-            LessonPicture("bars", {"d_k": "512"}),
-            N_("Find the d_k at which the largest raw weight passes one half."),
+            LessonPicture("story", {"to": "weights", "scale": "inverse", "handle": "scale"}),
+            N_("Move the handle to × 1, and find where one key has passed one half."),
             saturated,
             notes=Notes(
-                N_("This is called saturation. Nothing was learned here: the vectors are random."),
-                N_("They think the winner means something. It won by chance."),
+                N_("This is called saturation. Effective keys: so many keys that share alike would be as undecided."),
+                N_("They think the order of the keys changes. It never does; only distances grow."),
                 4,
             ),
-            terms=("saturation", "softmax"),
+            terms=("saturation", "softmax", "effective_keys"),
             page="scaling",
         ),
         LessonStep(
             N_("On a real head"),
-            N_(
-                "Now the head of lesson 1, on your sentence. It was trained with scaling, and this can be switched off."
-            ),
-            LessonPicture("head"),
-            N_("Move the scale to “no scaling”, and back."),
+            N_("Back to the head as it was trained: with scaling. Now this is switched off."),
+            LessonPicture("story", {"to": "weights"}),
+            N_("Move the handle from the head’s own scale to none, and back."),
             off,
             Question(
                 N_("What happens to the row of “{token}” when scaling is off?"),
@@ -154,7 +165,7 @@ LESSON = Lesson(
                     "same": N_("nothing: its order stays"),
                 },
             ),
-            LessonPicture("head", {"scale": "none"}),
+            LessonPicture("story", {"to": "weights", "scale": "none", "handle": "scale"}),
             Notes(
                 N_("The order of the weights stays: softmax never swaps two keys. Only their distance grows."),
                 N_("They mix up “the order stays” with “nothing changes”."),
@@ -167,14 +178,17 @@ LESSON = Lesson(
         LessonStep(
             N_("Why that hurts: no gradient"),
             N_(
-                "Training changes scores a little and looks at what comes of it. Once you have predicted, a curve "
-                "shows how much of a change in the scores softmax lets through."
+                "Training changes scores a little and looks at what comes of it. Random vectors show this for any d_k: "
+                "here few products, and no key has all."
             ),
-            LessonPicture("bars", {"d_k": "512"}),
+            LessonPicture("bars", {"d_k": "4"}),
             N_("Compare the curves at large d_k."),
             gradient,
             Question(
-                N_("Without scaling, at d_k = {d_k}: how much gets through, compared to with scaling?"),
+                N_(
+                    "Without scaling, at d_k = {d_k}: how much of a change in scores gets through softmax, compared "
+                    "to with scaling?"
+                ),
                 N_(
                     "The median is {raw:.3g} without and {scaled:.3g} with scaling: a row that is almost one-hot "
                     "hardly answers to its scores."
@@ -194,18 +208,18 @@ LESSON = Lesson(
         LessonStep(
             N_("Why the root, and not d_k?"),
             N_("Why not be safe and divide by d_k itself? Then scores shrink as d_k grows."),
-            LessonPicture("bars", {"d_k": "512"}),
-            N_("Move d_k with the third row of bars on show."),
+            LessonPicture("story", {"to": "weights"}),
+            N_("Move the handle from 1/d_k to the head’s own scale."),
             too_much,
             Question(
-                N_("Divided by d_k = {d_k}: what are the weights like?"),
+                N_("Divided by d_k = {d_k}: what are the weights of “{token}” like?"),
                 N_(
                     "The largest is {largest:.1%}, and even weights would be {even:.1%} each; divided by √d_k it is "
                     "{scaled:.0%}. The root keeps the spread of scores at 1, whatever d_k is."
                 ),
                 {"even": N_("almost even"), "same": N_("as with √d_k"), "one": N_("one key has all")},
             ),
-            LessonPicture("bars", {"d_k": "512", "also": "inverse"}),
+            LessonPicture("story", {"to": "weights", "scale": "inverse", "handle": "scale"}),
             Notes(
                 N_("Too large: one winner by chance. Too small: a plain mean. The root is in between for every d_k."),
                 "",

@@ -13,8 +13,7 @@ from attnviz.app.text import escape_markdown
 from attnviz.base.head_edit import SCALES
 from attnviz.base.head_record import HeadData, HeadView
 from attnviz.base.packed import pack_bits, unpack_bits
-from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, join_sentences
+from attnviz.base.words import _
 from attnviz.canvas import rotation_circle, tensor_strip
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.mask import mask_grid
@@ -25,64 +24,20 @@ from attnviz.pages.build.panels import numbers
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import order_facts
 from attnviz.pages.lessons.maths.lesson_parts import PictureSettings, Subject
-from attnviz.pages.lessons.panels import model_pictures
+from attnviz.pages.lessons.panels import model_pictures, story_picture
 from attnviz.pages.masks.maths import mask_lab, mask_rules
 from attnviz.pages.positions.maths import rotation
 
-FIRST, MOST_ROWS = 16, 14  #: numbers of a vector, where there is room, and vectors that are written
 CIRCLE_LAST = 60  #: the farthest position on the circle
 
 
-def draw_tokens(subject: Subject, settings: PictureSettings, _key: str) -> None:
-    """Draw the sentence cut into tokens; with their vectors, or with the token that a question is about."""
-    shows = settings.get("show", "pieces")
-    if shows == "vectors" and (vectors := subject.vectors) is not None:
-        _draw_vectors(subject, vectors)
+def draw_tokens(subject: Subject, settings: PictureSettings, key: str) -> None:
+    """Draw the sentence cut into tokens; in lessons that were saved earlier, also with their vectors."""
+    if (stage := settings.get("show", "pieces")) != "pieces":
+        story_picture.draw_story(subject, {"to": stage}, key)
         return
-    query_row = subject.row if shows == "asked" else None
-    matrix = subject.matrix()
-    hidden = [False] * len(matrix.rows) if query_row is None else matrix.hidden[query_row].tolist()
     with st.container(key="l-tokens"):
-        st.markdown(" ".join(_format_token(token, i == query_row, hidden[i]) for i, token in enumerate(matrix.rows)))
-    if query_row is not None:
-        st.caption(_("Blue looks. Orange is what it can look at: what comes before it, and itself."))
-
-
-def _format_token(token: str, is_query: bool, hidden: bool) -> str:
-    text = escape_markdown(token.strip() or "␣")
-    if is_query:
-        return f":blue-background[**{text}**]"
-    return text if hidden else f":orange-background[{text}]"
-
-
-def _draw_vectors(subject: Subject, vectors: np.ndarray) -> None:
-    """Draw a table with a row for each token: its place, and the first numbers of its vector.
-
-    Tokens that differ only by a leading blank are spelled with it: their vectors differ. Each number has its own
-    column; the style sheet hides those that the window has no room for.
-    """
-    count, width = vectors.shape
-    tokens, spelled = subject.tokens, subject.spelled_tokens
-    rows = [
-        (
-            str(i),
-            f"**{escape_markdown(token.strip() or '␣')}**",
-            *(f"{Rounded(x):.3f}".replace("-", "−") for x in vector[:FIRST]),
-            "…",
-        )
-        for i, (token, vector) in enumerate(zip(spelled[:MOST_ROWS], vectors, strict=False))
-    ]
-    heads = (_("Place"), _("Token"), _("Its vector: {width} numbers").format(width=width), *[" "] * FIRST)
-    with st.container(key="l-vectors"):
-        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in (heads, ("---",) * len(heads), *rows)))
-    if count > MOST_ROWS:
-        st.caption(_("and {n} more").format(n=count - MOST_ROWS))
-    st.caption(
-        join_sentences(
-            _("The trained model’s own vectors, before its first layer. Equal tokens begin with equal vectors."),
-            "" if spelled == tokens else _("The same letters after a blank, ␣, are another token."),
-        )
-    )
+        st.markdown(" ".join(escape_markdown(token.strip() or "␣") for token in subject.tokens))
 
 
 def draw_board(subject: Subject, settings: PictureSettings, key: str) -> None:
@@ -231,6 +186,7 @@ PICTURES: dict[str, PictureKind] = {
         model_pictures.draw_head,
         {"mask": choices.MASKS, "scale": tuple(scale for scale in SCALES if scale != "factor")},
     ),
+    "story": PictureKind(story_picture.draw_story, story_picture.ALLOWED),
     "heads": PictureKind(model_pictures.draw_heads, {"layer": tuple(str(n) for n in range(30))}),
     "mask": PictureKind(draw_mask, {"mask": ("none", "causal")}),
     "spread": PictureKind(model_pictures.draw_spread, {"d_k": ("1", "4", "16", "64", "256")}, shows_sentence=False),
