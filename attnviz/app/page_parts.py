@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import glossary_terms, presenting, widgets
+from attnviz.app import glossary_terms, presenting, teaching, widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice, page_choices
 from attnviz.app.page_entry import Page, page_file
@@ -34,6 +34,7 @@ def draw_heading(page: Page, *, about: bool = True) -> None:
             with st.container(width="content", gap="small", **ends):
                 if page.terms:
                     glossary_terms.terms_menu(*page.terms)
+                teaching.teach_button()
                 presenting.presentation_button()
                 share_menu()
             if about and page.about:

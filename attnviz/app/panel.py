@@ -9,11 +9,13 @@ from typing import ParamSpec
 
 import streamlit as st
 
+from attnviz.app.links import link_state
 from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.app.widget_values import set_when_complete
-from attnviz.app.workarounds.streamlit_adapter import is_streamlit_exception
+from attnviz.app.workarounds.streamlit_adapter import current_fragment, is_streamlit_exception
 from attnviz.base.message import Message, MissingDependency, Problem
 from attnviz.base.words import _, translate_message
+from attnviz.canvas.shared.component import publishing
 from attnviz.models.file_faults import first_line, is_out_of_memory
 
 log = logging.getLogger("attnviz")
@@ -78,7 +80,7 @@ def fragment(draw: Callable[P, None]) -> Callable[P, None]:
     def draw_tracked(*args: P.args, **kwargs: P.kwargs) -> None:
         before = _INSIDE.set(True)
         try:
-            with set_when_complete():
+            with set_when_complete(), publishing(current_fragment(), link_state.handed_on_link):
                 draw(*args, **kwargs)
         finally:
             _INSIDE.reset(before)

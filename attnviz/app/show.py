@@ -24,6 +24,7 @@ from attnviz.canvas.shared.component import (
     last_payload,
     last_report,
     last_sent,
+    projector,
 )
 from attnviz.figures.export import browser_figure
 from attnviz.figures.label_room import enlarge_for_room
@@ -59,6 +60,7 @@ def figure(
     """
     look: dict[str, Any] = {"key": key, "config": {"displayModeBar": False, "scrollZoom": False}}
     look["alt"] = alternative_text(fig, sentence or caption)
+    _leave_on_wall(key)
     if caption is None and sentence and "$" not in sentence:  # a formula's source is nothing for a picture
         caption = sentence
     if on_pick is not None:
@@ -80,7 +82,14 @@ def chart(fig: Figure, *, key: str, alt: str | None = None, width: int | Literal
         "alt": alternative_text(fig, alt),
         **_height_option(fig),
     }
+    _leave_on_wall(key)
     st.plotly_chart(shared_results.ensure_label_room(fig), key=key, width=width, **look)
+
+
+def _leave_on_wall(key: str) -> None:
+    """Note a chart that phones in the page's room cannot show."""
+    if (room := projector()) is not None:
+        room.show_on_wall(key)
 
 
 def _height_option(fig: Figure) -> dict[str, Any]:

@@ -77,6 +77,21 @@ VARIABLES: Final = {
         N_("none"),
         N_("where a folder that attnviz site wrote is served; the explorer then has a link to it"),
     ),
+    "ATTNVIZ_ROOMS": (
+        "rooms",
+        N_("a folder in the cache folder"),
+        N_('where rooms of classes are kept while they last; "off": nobody opens one'),
+    ),
+    "ATTNVIZ_ROOM_PHONES": (
+        "room_phones",
+        N_("2000"),
+        N_("how many phones may be in rooms at once, in one process"),
+    ),
+    "ATTNVIZ_ADDRESS": (
+        "address",
+        N_("what the lecturer's browser says"),
+        N_("the address of the app as phones in a room reach it, such as http://10.0.0.7:8501"),
+    ),
     "ATTNVIZ_LOG": (
         "log",
         N_("text (json when hosted)"),
@@ -136,6 +151,9 @@ class Settings:
     engine: EngineAddress | None  #: None: models run in this process
     embed: str | tuple[str, ...]  #: "anywhere", or the origins besides our own that may embed the app
     site: str | None  #: the address of an explorer without a server
+    rooms: Path | None  #: where rooms of classes are kept; None: there are none
+    room_phones: int  #: that may be in rooms at once, in one process
+    address: str | None  #: of the app, as phones in a room reach it
     log: str  #: "text" or "json"
 
 
@@ -158,6 +176,9 @@ def current_settings() -> Settings:
         engine=engine_address(os.environ.get("ATTNVIZ_ENGINE", "")),
         embed=_origins(os.environ.get("ATTNVIZ_EMBED", ""), hosted),
         site=_web_address("ATTNVIZ_SITE"),
+        rooms=_rooms_folder(os.environ.get("ATTNVIZ_ROOMS", "")),
+        room_phones=_positive_integer("ATTNVIZ_ROOM_PHONES", 2000),
+        address=_web_address("ATTNVIZ_ADDRESS"),
         log=_one_of("ATTNVIZ_LOG", os.environ.get("ATTNVIZ_LOG") or ("json" if hosted else "text"), LOGS),
     )
 
@@ -211,6 +232,12 @@ def _web_address(name: str) -> str | None:
     if value and urlsplit(value).scheme not in ("http", "https"):
         raise Problem("{name}={value} must be an address that begins with http:// or https://", name=name, value=value)
     return value or None
+
+
+def _rooms_folder(value: str) -> Path | None:
+    if value.lower() in _NO[:-1]:
+        return None
+    return Path(value).expanduser() if value else cache_folder() / "rooms"
 
 
 def _split_list(value: str) -> tuple[str, ...]:

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.app import presenting, share_menu
+from attnviz.app import presenting, share_menu, teaching
 from attnviz.app.cache.waiting_line import PAGES
-from attnviz.app.links.link_state import push_url, sync_from_url, unreported_refusals
+from attnviz.app.links.link_state import handed_on_link, push_url, sync_from_url, unreported_refusals
 from attnviz.app.text import translate_markdown
 from attnviz.app.widget_values import apply_returned_values, note_returned_widgets, set_when_complete
 from attnviz.app.workarounds.reliances import log_missing_parts
 from attnviz.app.workarounds.streamlit_adapter import leave_if_gone
 from attnviz.base.words import selected_language, set_language_source, use_language
 from attnviz.canvas import connection
-from attnviz.canvas.shared.component import remember_page
+from attnviz.canvas.shared.component import publishing, remember_page
 from attnviz.serve import navigation
 
 set_language_source(navigation.requested_language)
@@ -43,7 +43,12 @@ remember_page(page.url_path)
 note_returned_widgets()
 entered = sync_from_url(page.url_path or "home")
 # the language is looked up once: a page says hundreds of sentences
-with PAGES.turn(lambda _before: leave_if_gone()), use_language(selected_language()), set_when_complete():
+with (
+    PAGES.turn(lambda _before: leave_if_gone()),
+    use_language(selected_language()),
+    set_when_complete(),
+    publishing(None, handed_on_link),
+):
     navigation.draw_menu()
     presenting.begin_presenting()
     share_menu.begin_figures()
@@ -56,7 +61,8 @@ with PAGES.turn(lambda _before: leave_if_gone()), use_language(selected_language
         navigation.draw_cards()
     presenting.end_presenting()
     share_menu.end_figures()
-    connection.mount_notice()
+    teaching.draw_wall()
+    connection.mount_notice(teaching.resume_room, teaching.room_state())
     apply_returned_values()
     if entered:
         push_url()

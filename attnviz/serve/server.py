@@ -5,7 +5,6 @@ import gc
 import importlib
 import logging
 import os
-import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -19,17 +18,19 @@ from starlette.formparsers import MultiPartParser
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from attnviz.app import show
 from attnviz.app.workarounds import whole_callbacks
 from attnviz.base import pictures_font
 from attnviz.canvas.head import ahead
 from attnviz.figures.export import PLOTLY_JS
+from attnviz.rooms.addresses import is_local, own_address
+from attnviz.rooms.phone_page import room_routes
 from attnviz.serve import compressed_files, index_page, log_lines, process_limits, request_heads
 from attnviz.serve.incoming import Incoming
 from attnviz.serve.page_table import PAGES
-from attnviz.serve.watching import Watching, health, is_local, metrics
+from attnviz.serve.watching import Watching, health, metrics
 
 log = logging.getLogger("attnviz")
 
@@ -136,7 +137,7 @@ def _blob(blob: bytes | None, cache: str) -> Response:
     return Response(blob, media_type="application/octet-stream", headers={"Cache-Control": cache})
 
 
-def routes(base_path: str = "") -> list[Route]:
+def routes(base_path: str = "") -> list[BaseRoute]:
     """Our own routes; Streamlit puts its base path before its own routes only."""
     root = f"/{base_path.strip('/')}".rstrip("/")
     endpoints: dict[str, Any] = {
@@ -149,7 +150,7 @@ def routes(base_path: str = "") -> list[Route]:
         "attnviz/health": health,
         "attnviz/metrics": metrics,
     }
-    return [Route(f"{root}/{path}", endpoint) for path, endpoint in endpoints.items()]
+    return [*(Route(f"{root}/{path}", endpoint) for path, endpoint in endpoints.items()), *room_routes(root)]
 
 
 def announcement(listens_on: str | None, port: int, hosted: bool) -> str:
@@ -160,18 +161,6 @@ def announcement(listens_on: str | None, port: int, hosted: bool) -> str:
     if hosted:
         return f"{here}, though ATTNVIZ_HOSTED is set: for visitors without a proxy in front, start it with {SHARE}"
     return f"{here}; to share it in a room, start it with {SHARE}: http://{own_address()}:{port}"
-
-
-def own_address() -> str:
-    """This machine's address on its network, or "localhost" without one. Nothing is sent to find it out."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(
-                ("192.0.2.1", 9)
-            )  # an address reserved for documentation; connecting a datagram socket only chooses the network interface
-        except OSError:
-            return "localhost"
-        return str(probe.getsockname()[0])
 
 
 if whole_callbacks.is_compatible():

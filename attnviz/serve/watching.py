@@ -6,7 +6,6 @@ answer is timed where it leaves the server, from the message that asks for a run
 every kind of run counts, those of fragments too.
 """
 
-import ipaddress
 import logging
 import time
 from collections.abc import Callable, Iterable
@@ -22,10 +21,13 @@ from attnviz.app.cache import model_cache
 from attnviz.app.cache.bounded_cache import memory_after_trim
 from attnviz.app.cache.shared_results import CHARTS
 from attnviz.app.workarounds import streamlit_adapter
+from attnviz.rooms.addresses import is_local
 
 log = logging.getLogger("attnviz.answers")
 
 NUMBERS = ("/attnviz/metrics", "/_stcore/metrics")  #: below the app's root
+
+STREAM = "/_stcore/stream"  #: the web socket of Streamlit's pages
 
 REGISTRY = CollectorRegistry()
 VISITORS = Gauge("attnviz_visitors", "Visitors who are connected now", registry=REGISTRY)
@@ -87,7 +89,7 @@ class Watching:
         self.times = streamlit_adapter.reports_runs()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "websocket":
+        if scope["type"] != "websocket" or not scope["path"].endswith(STREAM):  # a phone in a room is no visitor
             refused = scope["type"] == "http" and is_foreign_metrics_request(Request(scope))
             await (Response(status_code=403) if refused else self.app)(scope, receive, send)
             return
@@ -131,14 +133,6 @@ def is_foreign_metrics_request(request: Request) -> bool:
         or not is_local(request.client.host.removeprefix("::ffff:"))
         or not {"forwarded", "x-forwarded-for", "x-real-ip"}.isdisjoint(request.headers.keys())
     )
-
-
-def is_local(address: str | None) -> bool:
-    """Whether an address is reached from this machine only. None is Streamlit's default: a server on every address."""
-    try:
-        return address == "localhost" or (address is not None and ipaddress.ip_address(address).is_loopback)
-    except ValueError:  # a host name, not an IP address
-        return False
 
 
 async def health(_request: Request) -> JSONResponse:

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from attnviz.base.packed import unpack_blob
+from attnviz.rooms.addresses import own_address
 from attnviz.serve.page_table import NAMES as PAGES
-from attnviz.serve.server import own_address
 from benchmarks.load.visitor import Visitor
 from tests.browser.conftest import ROOT, Server
 from tests.own_thread import in_own_thread

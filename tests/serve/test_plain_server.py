@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from attnviz.base.packed import unpack_blob
-from attnviz.serve.server import own_address
+from attnviz.rooms.addresses import own_address
 from benchmarks.load.visitor import Visitor
 from tests.browser.conftest import ROOT, Server
 from tests.own_thread import in_own_thread

@@ -32,6 +32,7 @@ _REPORTED = (
     "_refusals_said"  #: the names of choices whose controls have said in this run why the link's value is not used
 )
 _NO_CHOICE = "_no_choice"  #: where the sentence stands about names that belong to no choice
+NOT_HANDED_ON = {"l_guess", "l_own"}  #: to a room's phones
 #: what Streamlit reads itself, and what mailers, networks and search engines add to every link
 _FOREIGN_PARAMETERS = re.compile(r"embed|utm_|_|ref$|source$|\w*clid$|mc_|si$")
 
@@ -319,6 +320,18 @@ def view_address(longest: int = 100_000, *, omitted: Sequence[Choice[Any]] = ())
         parameters.pop(choice.name, None)
     address = url.split("?")[0] + (f"?{urlencode(parameters)}" if parameters else "")
     return address if len(address) <= longest else None
+
+
+def handed_on_link() -> str:
+    """The page and the choices that are handed on to a room's phones.
+
+    None of those of who reads, such as language and theme; of a lesson neither the lecturer's answer nor his own file,
+    in which his notes stand.
+    """
+    page = current_page()
+    hidden = {choice.name for choice in page_choices(page) if choice.page == EVERY_PAGE} | NOT_HANDED_ON
+    parameters = {name: value for name, value in link_parameters(page).items() if name not in hidden}
+    return f"{page}?{urlencode(parameters)}" if parameters else page
 
 
 def public_address(longest: int = 100_000) -> str | None:

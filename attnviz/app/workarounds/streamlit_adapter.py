@@ -54,6 +54,11 @@ def page_id() -> str:
     return str(getattr(run_of_this_thread(), "page_script_hash", ""))
 
 
+def current_fragment() -> str | None:
+    """Streamlit's name for the fragment that runs now, alone or in a run of its page; None outside of fragments."""
+    return getattr(run_of_this_thread(), "current_fragment_id", None)
+
+
 def browser_language() -> str | None:
     """The language that the visitor's browser asks for, read once a run: a page asks for it often."""
     sent = getattr(run_of_this_thread(), "context_info", None)

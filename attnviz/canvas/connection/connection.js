@@ -3,6 +3,7 @@
 
 import { viewComponent } from "../shared/component.js";
 import { el } from "../shared/dom.js";
+import { forgetRoom, keptRoom } from "../wall/kept_room.js";
 
 /** @import { Component, ConnectionWords } from "../shared/types.js" */
 
@@ -37,6 +38,7 @@ class Connection {
     this.line = el("div", "cn-line", null, { role: "status" });
     root.append(this.line);
     this.lost = false;
+    this.asked = "";
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.soon = undefined;
     /** @type {Component<ConnectionWords> | null} */
@@ -49,6 +51,12 @@ class Connection {
 
   /** @param {Component<ConnectionWords>} component */
   show(component) {
+    if (component.data.room === "over") forgetRoom();
+    const room = keptRoom(); // the server's session may be another one than the one that showed it
+    if (room && room.secret !== this.asked && component.data.room !== "shown") {
+      this.asked = room.secret;
+      component.setStateValue("room", { ...room, at: Date.now() });
+    }
     this.component = component;
     this.look();
   }
@@ -69,7 +77,7 @@ class Connection {
     this.soon = setTimeout(() => this.say(null), SHOWN);
   }
 
-  /** @param {keyof ConnectionWords | null} what */
+  /** @param {"lost" | "back" | null} what */
   say(what) {
     this.line.textContent = what && this.component ? this.component.data[what] : "";
   }

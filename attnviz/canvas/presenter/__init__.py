@@ -19,6 +19,7 @@ class Walk:
     after: bool
     go: Callable[[int], None]  #: by how many steps, counted from where the page is then; a callback
     steps: int = 0  #: how many steps next takes in the picture itself, before it goes to the picture below
+    caption: str = ""  #: of what is on show, where the title is of more, such as a lesson: for phones in a room
     always: bool = False  #: arrow keys walk outside of the presentation mode, too
 
 
@@ -54,6 +55,7 @@ def presenter_bar(key: str, walk: Walk, present: bool, page: str, on_mode: Calla
         "page": page,
         "title": walk.title,
         "place": walk.position,
+        "caption": walk.caption,
         "before": walk.before,
         "after": walk.after,
         "walks": walk.always,

@@ -6,7 +6,8 @@ attnviz is installed: `attnviz/pyproject.toml` declares the folder. What many us
 
 import math
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,10 +19,11 @@ from streamlit.errors import StreamlitAPIException
 
 from attnviz.base.message import NONSENSE, Problem
 from attnviz.base.packed import pack_blob
+from attnviz.rooms.projector import Projector
 
 R = TypeVar("R")
 BUNDLES = Path(__file__).parents[1] / "bundles"
-_PAGE, _SENT = "_page_path", "_canvas_sent"
+_PAGE, _SENT, _PROJECTOR = "_page_path", "_canvas_sent", "_projector"
 NAMES = tuple(sorted(style.stem for style in BUNDLES.glob("*.css")))
 _SCRIPTS = "_stcore/bidi-components/attnviz.shared/"  #: below the app's root
 SHARED = f"{_SCRIPTS}shared.js"
@@ -33,9 +35,38 @@ def get_component(name: str) -> Callable[..., Any]:
 
     def mount(*, key: str, data: Any, **listeners: Callable[[], None]) -> Any:
         st.session_state.setdefault(_SENT, {})[key] = (name, data)
+        if (room := projector()) is not None:
+            room.show(name, key, data)
         return _register(name)(key=key, data=data, **listeners)
 
     return mount
+
+
+def projector() -> Projector | None:
+    """The room that this visitor's page shows; None where it shows none."""
+    room = last_projector()
+    return room if room is not None and room.is_open else None
+
+
+def last_projector() -> Projector | None:
+    """The same, or the room that it showed last, which has ended or is shown by another page."""
+    room: Projector | None = st.session_state.get(_PROJECTOR)
+    return room
+
+
+def set_projector(room: Projector) -> None:
+    """Show a room with this visitor's page from now on."""
+    st.session_state[_PROJECTOR] = room
+
+
+@contextmanager
+def publishing(fragment: str | None, link: Callable[[], str]) -> Iterator[None]:
+    """Publish to the page's room, if it shows one, what a run of the page or of a fragment mounts inside the block."""
+    if (room := projector()) is None:
+        yield
+        return
+    with room.run(fragment, link):
+        yield
 
 
 def last_payload(key: str) -> tuple[str, bytes]:

@@ -45,7 +45,7 @@ export type Component<T = Uint8Array> = {
   setStateValue: (name: string, value: unknown) => void;
 };
 
-export type ConnectionWords = Record<"lost" | "back", string>;
+export type ConnectionWords = Record<"lost" | "back", string> & { room: "" | "shown" | "over" };
 
 /** All that a picture is drawn with: on screen a canvas has it (canvas_context.js), in files SvgContext. */
 export type DrawingContext = Pick<CanvasRenderingContext2D, keyof CanvasRenderingContext2D & keyof SvgContext> & {

@@ -42,10 +42,16 @@ def page() -> None:
 
 def _draw_top(lesson: Lesson, number: int) -> None:
     count = len(lesson.steps)
+    step = lesson.steps[number - 1]
     progress_text = _("Step {number} of {count}").format(number=number, count=count)
     presenting.draw_presenter(
         presenting.Walk(
-            _lesson_title(lesson), progress_text, *_open_directions(lesson, number), open_lesson.walk, always=True
+            _lesson_title(lesson),
+            progress_text,
+            *_open_directions(lesson, number),
+            open_lesson.walk,
+            caption=step.title if lesson.is_custom else _(step.title),
+            always=True,
         )
     )
     if presenting.is_presenting():

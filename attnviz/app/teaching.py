@@ -1,0 +1,192 @@
+"""A class's room on the lecturer's page: it is opened, its question is asked and answered, and it is ended."""
+
+import json
+import secrets
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import segno
+import streamlit as st
+
+from attnviz.analysis.heads.nearest_heads import compare_rows
+from attnviz.analysis.model_run import Request, Stack
+from attnviz.app.cache import model_cache
+from attnviz.app.text import escape_markdown
+from attnviz.base.message import Problem
+from attnviz.base.words import _, translate_message
+from attnviz.canvas.shared.component import app_root, last_projector, projector, set_projector
+from attnviz.canvas.wall import JoinAddress, WallRequest, room_wall
+from attnviz.models import settings
+from attnviz.models.tokens.matrix_axes import MatrixAxis, matrix_axis
+from attnviz.rooms.addresses import is_local, own_addresses
+from attnviz.rooms.phone_page import PATH
+from attnviz.rooms.projector import Projector
+from attnviz.rooms.room_file import FEWEST_SHOWN, RoomFile, split_taps
+
+MODEL, HEAD = "smollm2-135m", (13, 8)  #: in which "it" attends to the noun that it refers to
+MOST_TAPS = 3
+MOST_QUESTION_WORDS = 30  #: a phone shows each as a button
+EVIDENCE = 100  #: of 1,000 random votes: where more come as near, the class agrees with no head
+#: in each, "it" is a noun that stands before it
+SENTENCES = (
+    "The animal didn't cross the street because it was too tired.",
+    "The trophy didn't fit in the suitcase because it was too big.",
+    "The dog chased the ball until it was too tired to run.",
+)
+_OWN, _PROBLEM = "_room_own_sentence", "_room_problem"
+
+
+def teach_button() -> None:
+    """The button that opens a room; none where rooms are switched off, or one is open."""
+    try:
+        is_off = settings.current_settings().rooms is None
+    except Problem:
+        return  # each page says which setting makes no sense
+    if is_off or projector() is not None:
+        return
+    st.button(
+        _("Teach"),
+        key="teach",
+        icon=":material/groups:",
+        type="tertiary",
+        help=_("Open a room: students follow on their phones and vote. They type a code, no name."),
+        on_click=_open_room,
+    )
+
+
+def _open_room() -> None:
+    try:
+        set_projector(Projector.begin())
+    except (Problem, OSError) as problem:
+        text = translate_message(problem.message) if isinstance(problem, Problem) else str(problem)
+        st.toast(escape_markdown(text), icon=":material/error:")
+
+
+def resume_room(report: dict[str, Any]) -> None:
+    """Show the room again that this tab showed before its session was lost. A callback."""
+    code, secret = report.get("code"), report.get("secret")
+    if projector() is None and isinstance(code, str) and isinstance(secret, str):
+        set_projector(Projector.resume(code, secret))
+
+
+def room_state() -> str:
+    """ "shown" where this page shows a room, "over" where it did: it has ended, or another page shows it."""
+    return "shown" if projector() is not None else "over" if last_projector() is not None else ""
+
+
+def draw_wall() -> None:
+    """Draw what the room adds to the page, where one is open."""
+    if (room := projector()) is None:
+        return
+    session = st.session_state
+    path = f"{app_root()}{PATH}/{room.code}/socket"
+    own, problem = session.get(_OWN), session.pop(_PROBLEM, "")
+    room_wall(room.code, room.secret, path, join_addresses(room.code), SENTENCES, own, problem, _handle_request)
+
+
+def join_addresses(code: str) -> list[JoinAddress]:
+    """Where phones reach this app, the likeliest first; empty where only this machine does."""
+    url = urlsplit(st.context.url or "")
+    port = f":{url.port}" if url.port else ""
+    origins = [f"{url.scheme}://{url.netloc}"]
+    if is_local(url.hostname or "localhost"):
+        named = settings.current_settings().address
+        listens_here = is_local(st.get_option("server.address"))
+        origins = [] if listens_here else [f"{url.scheme}://{address}{port}" for address in own_addresses()]
+        origins = [named.rstrip("/")] if named else origins
+    addresses = []
+    for origin in origins:
+        address = f"{origin}{app_root()}{PATH}"
+        rows = segno.make(f"{address}/{code}", error="m", micro=False).matrix
+        path = "".join(f"M{x} {y}h1v1h-1z" for y, row in enumerate(rows) for x, dark in enumerate(row) if dark)
+        addresses.append(JoinAddress(address.partition("://")[2], len(rows), path))
+    return addresses
+
+
+def _handle_request(request: WallRequest) -> None:
+    """Do what the lecturer asked for on the wall. A callback."""
+    room = projector()
+    if room is None:
+        return
+    try:
+        if request.action == "ask":
+            _ask(room, request.text, request.query)
+        elif request.action == "words":
+            st.session_state[_OWN] = {"text": request.text, "words": _word_axis(_stack_of(request.text)).labels}
+        elif request.action == "show":
+            _show_answer(room)
+        elif request.action == "clear":
+            room.write("question", "null")
+        elif request.action == "end":
+            room.end()
+    except Problem as problem:
+        st.session_state[_PROBLEM] = translate_message(problem.message)
+
+
+def _stack_of(text: str) -> Stack:
+    return model_cache.get_run(Request(MODEL, text)).stacks[0]
+
+
+def _word_axis(stack: Stack) -> MatrixAxis:
+    axis = matrix_axis(stack.queries, by_word=True)
+    if len(axis) > MOST_QUESTION_WORDS:
+        raise Problem("A question has at most {count} words.", count=MOST_QUESTION_WORDS)
+    return axis
+
+
+def _ask(room: Projector, text: str, query: int | None) -> None:
+    """Ask which words tell one of a sentence what it means: the word at `query`, else the last "it"."""
+    words = [label.strip() for label in _word_axis(_stack_of(text)).labels]
+    if query is None:
+        query = max((place for place, word in enumerate(words) if word == "it"), default=len(words) - 1)
+    if not 0 < query < len(words):
+        raise Problem("Choose a word that others stand before.")
+    st.session_state.pop(_OWN, None)
+    question = {"id": secrets.randbelow(2**31 - 1) + 1, "text": text, "words": words, "query": query, "most": MOST_TAPS}
+    room.write("question", json.dumps(question | {"truth": None}))
+
+
+def _show_answer(room: Projector) -> None:
+    """Show the model's row beside the class's on all phones, with the heads nearest to all its rows so far."""
+    file = RoomFile.open(room.code)
+    if file is None:
+        return
+    with file:
+        question = json.loads(file.read("question")[1] or "null")
+        if question is None or question["truth"] is not None:
+            return
+        counts = file.count(question["id"], len(question["words"]))
+        answered = json.loads(file.read("answered")[1] or "[]")
+    row, _later = split_taps(counts.taps, question["query"])
+    has_row = counts.votes >= FEWEST_SHOWN and sum(row) > 0
+    if has_row:
+        answered = [each for each in answered if each["text"] != question["text"]]
+        answered.append({"text": question["text"], "query": question["query"], "row": row})
+    stack = _stack_of(question["text"])
+    heads = _rows_of_heads(stack, question["query"])
+    truth: dict[str, Any] = {
+        "head": f"{HEAD[0]}.{HEAD[1]}",
+        "row": [round(float(weight), 4) for weight in heads[stack.places.index(HEAD)]],
+        "class": row if has_row else None,
+        "taps": counts.taps if has_row else None,
+    }
+    if has_row:
+        pairs = [(_rows_of_heads(_stack_of(each["text"]), each["query"]), np.array(each["row"])) for each in answered]
+        nearest = compare_rows(stack.places, pairs)
+        truth |= {
+            "sentences": len(answered),
+            "nearest": [[f"{near.layer}.{near.head}", round(near.divergence, 3)] for near in nearest.heads],
+            "chance": nearest.as_near_by_chance,
+            "agrees": nearest.as_near_by_chance <= EVIDENCE,
+        }
+        room.write("answered", json.dumps(answered))
+    room.write("question", json.dumps(question | {"truth": truth}))
+
+
+def _rows_of_heads(stack: Stack, query: int) -> np.ndarray:
+    """What every head gives each word at a word of the sentence, (heads, words): at the word's last token."""
+    axis = _word_axis(stack)
+    token = axis.positions[query][-1]
+    weights = np.concatenate([layer.weights()[0, :, token].double().numpy(force=True) for layer in stack.layers])
+    return np.stack([weights[:, list(tokens)].sum(1) for tokens in axis.positions], 1)

@@ -1,0 +1,236 @@
+// The page of a student's phone: the lecturer's pictures by the scripts that drew them on the wall, and the vote.
+// It computes by itself: nothing that a student touches reaches the server but a vote.
+
+import { createButton, el, fill, setText } from "../shared/dom.js";
+import { readHeader } from "../shared/packing.js";
+import { elementText, onOtherTheme } from "../live/file_page.js";
+import { ENDED, RoomLine, percent } from "./room_line.js";
+
+/** @import { Component } from "../shared/types.js" */
+/** @import { Question } from "./room_line.js" */
+/** @typedef {{ key: string, name: string, size: number }} Entry */
+/** @typedef {{ title: string, line: string, link: string, pictures: Entry[] }} Step */
+/** @typedef {(component: Component) => unknown} Draw */
+
+const { code, root, scripts, words } = JSON.parse(elementText("room-data"));
+/** After a touch so many milliseconds long what a picture reports is a student's doing. */
+const TOUCH = 1500;
+
+/** What this tab remembers, in a browser that lets it. @param {string} name @param {string} [value] */
+function remember(name, value) {
+  const key = `attnviz-${code}-${name}`;
+  try {
+    if (value !== undefined) sessionStorage.setItem(key, value);
+    return value ?? sessionStorage.getItem(key);
+  } catch {
+    return value ?? null;
+  }
+}
+
+/** A random number of this tab. */
+function ownNumber() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const fresh = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return remember("tab") ?? remember("tab", fresh);
+}
+
+class Phone {
+  title = el("h1");
+  line = el("p", "ph-line", words.waiting);
+  pictures = el("section");
+  vote = el("section", "", null, { "aria-live": "polite" });
+  status = el("span", "ph-small", "", { role: "status" });
+  back = createButton("ph-back", words.back, () => this.follow());
+  open = el("a", "", words.open, { target: "_blank", rel: "noopener" });
+  /** @type {Map<string, { element: HTMLElement, draw: () => void }>} */
+  shown = new Map();
+  /** @type {Uint8Array | null} */
+  newest = null;
+  free = false;
+  touched = -TOUCH;
+  /** @type {Question | null} */
+  question = null;
+  /** @type {Set<number>} */
+  taps = new Set();
+  state = "";
+
+  constructor() {
+    const bar = el("div", "ph-bar");
+    bar.append(this.back, this.open, this.status);
+    const main = document.getElementById("room");
+    main?.append(this.title, this.line, this.vote, this.pictures, el("p", "ph-small", words.private), bar);
+    for (const kind of ["pointerup", "keydown"]) this.pictures.addEventListener(kind, () => this.touch());
+    for (const kind of ["click", "input", "change"]) this.pictures.addEventListener(kind, () => this.setFree(true));
+    onOtherTheme(() => this.shown.forEach(({ draw }) => draw()));
+    this.setFree(false);
+    this.room = new RoomLine(new URL(`${root}r/${code}/socket`, location.href), { tab: ownNumber() }, this);
+  }
+
+  /** Something came. @param {Uint8Array | Record<string, any>} message */
+  receive(message) {
+    if (message instanceof Uint8Array) {
+      this.newest = message;
+      if (!this.free) this.follow();
+    } else if ("question" in message) this.ask(message.question);
+    else if ("counted" in message) this.say("change");
+    else if ("late" in message) this.say("late");
+  }
+
+  /** The line is there, or why it is not. @param {number | null} closed */
+  turn(closed) {
+    const why = closed === ENDED ? "ended" : closed === 4001 ? "full" : closed === 1008 ? "replaced" : "lost";
+    setText(this.status, closed === null ? (this.free ? words.free : "") : words[why]);
+    if (closed === null && this.state === "sending") this.send();
+  }
+
+  touch() {
+    this.touched = performance.now();
+  }
+
+  /** @param {boolean} free */
+  setFree(free) {
+    this.free = free;
+    this.back.hidden = !free;
+    setText(this.status, free ? words.free : "");
+  }
+
+  /** Shows what the lecturer shows now. */
+  async follow() {
+    this.setFree(false);
+    if (!this.newest) return;
+    const blob = this.newest;
+    const [step, payload] = /** @type {[Step, Uint8Array]} */ (readHeader(blob));
+    setText(this.title, step.title);
+    setText(this.line, step.line);
+    this.open.href = root + step.link;
+    let start = 0;
+    const elements = step.pictures.map(({ key, name, size }) => {
+      const data = payload.slice(start, start + size);
+      start += size;
+      return this.picture(key, size ? name : "", data);
+    });
+    for (const key of this.shown.keys()) if (!step.pictures.some((entry) => entry.key === key)) this.shown.delete(key);
+    const same = elements.length === this.pictures.children.length;
+    if (!same || elements.some((element, i) => element !== this.pictures.children[i])) {
+      this.pictures.replaceChildren(...elements);
+    }
+    for (const { draw } of this.shown.values()) draw();
+  }
+
+  /** The element of a picture, which is the one that shows it already. */
+  /** @param {string} key @param {string} name @param {Uint8Array} data */
+  picture(key, name, data) {
+    if (!name) return el("p", "ph-wall", words.wall);
+    const place = `${key} ${name}`;
+    const element = this.shown.get(key)?.element ?? el("div", "ph-picture");
+    if (element.dataset.place !== place) mountPicture(element, place, name);
+    const setStateValue = () => {
+      if (performance.now() - this.touched < TOUCH) this.setFree(true);
+    };
+    const draw = () => {
+      const parent = element.shadowRoot;
+      if (parent) void drawerOf(name).then((call) => call({ data, parentElement: parent, setStateValue }));
+    };
+    this.shown.set(key, { element, draw });
+    return element;
+  }
+
+  /** @param {Question | null} question */
+  ask(question) {
+    const kept = question ? JSON.parse(remember(`vote-${question.id}`) ?? "null") : null;
+    if (question?.id !== this.question?.id) {
+      this.taps = new Set(kept?.taps ?? []);
+      this.state = kept ? "change" : "";
+    }
+    this.question = question;
+    this.drawVote();
+  }
+
+  /** @param {string} state */
+  say(state) {
+    this.state = state;
+    this.drawVote();
+  }
+
+  drawVote() {
+    const { question } = this;
+    this.pictures.hidden = this.title.hidden = this.line.hidden = question !== null;
+    if (!question) {
+      this.vote.replaceChildren();
+      for (const { draw } of this.shown.values()) draw();
+      return;
+    }
+    const word = question.words[question.query];
+    const title = el("h1", "", fill(words.question, { word }));
+    this.vote.replaceChildren(title, ...(question.truth ? this.truth(question, word) : this.ballot(question)));
+  }
+
+  /** @param {Question} question */
+  ballot(question) {
+    const list = el("div", "ph-words", null, { role: "group" });
+    const vote = createButton("ph-vote", words.vote, () => this.send());
+    const say = () => setText(status, words[this.state] ?? "");
+    const status = el("p", "ph-small", "", { role: "status" });
+    question.words.forEach((text, i) => {
+      const button = createButton(i === question.query ? "ph-query" : "", text, () => {
+        if (!this.taps.delete(i) && this.taps.size < question.most) this.taps.add(i);
+        button.setAttribute("aria-pressed", String(this.taps.has(i)));
+        vote.disabled = this.taps.size === 0;
+        this.state = "";
+        say();
+      });
+      if (i === question.query) button.disabled = true;
+      else button.setAttribute("aria-pressed", String(this.taps.has(i)));
+      list.append(button);
+    });
+    vote.disabled = this.taps.size === 0 || this.state !== "";
+    say();
+    return [el("p", "ph-line", fill(words.tap, { n: question.most })), list, vote, status];
+  }
+
+  /** One's own taps over the model's row. @param {Question} question @param {string} word */
+  truth(question, word) {
+    const { truth, query } = question;
+    if (!truth) return [];
+    const rows = el("div", "ph-row");
+    question.words.slice(0, query + 1).forEach((text, i) => {
+      const bar = el("div", "ph-fill");
+      bar.style.width = `${100 * truth.row[i]}%`;
+      const track = el("div");
+      track.append(bar);
+      const share = el("span", this.taps.has(i) ? "ph-yours" : "", percent(truth.row[i]));
+      if (this.taps.has(i)) share.append(` ${words.yours}`);
+      rows.append(el("span", this.taps.has(i) ? "ph-yours" : "", text), track, share);
+    });
+    const after = [...this.taps].filter((i) => i > query).map((i) => question.words[i]);
+    const later = after.length ? [el("p", "", fill(words.later, { words: after.join(", "), word }))] : [];
+    return [el("p", "ph-line", fill(words.shown, { head: truth.head })), rows, ...later];
+  }
+
+  /** Sends the vote, under a number that is larger than any before. */
+  send() {
+    if (!this.question || this.question.truth || !this.taps.size) return;
+    const number = 1 + Number(remember("number") ?? 0);
+    const taps = [...this.taps];
+    remember("number", String(number));
+    remember(`vote-${this.question.id}`, JSON.stringify({ taps }));
+    this.say("sending");
+    this.room.send({ question: this.question.id, number, taps });
+  }
+}
+
+/** What draws a component, by its own script. @param {string} name @returns {Promise<Draw>} */
+const drawerOf = async (name) => (await import(fileOf(name, "js"))).default;
+
+/** @param {string} name @param {string} kind */
+const fileOf = (name, kind) => new URL(`${root}${scripts}/attnviz.${name}/${name}.${kind}`, location.href).href;
+
+/** Makes an element the place of a component, with its styles. */
+/** @param {HTMLElement} element @param {string} place @param {string} name */
+function mountPicture(element, place, name) {
+  const shadow = element.shadowRoot ?? element.attachShadow({ mode: "open" });
+  element.dataset.place = place;
+  shadow.replaceChildren(el("link", "", null, { rel: "stylesheet", href: fileOf(name, "css") }), el("div", "av-root"));
+}
+
+export default code ? new Phone() : null; // else the page has a field for a code, and nothing of a script

@@ -1,0 +1,298 @@
+// What a room adds to the lecturer's page: its address and code, who is here, the vote with its bars, and the class as a head.
+
+import { View, viewComponent } from "../shared/component.js";
+import { createButton, el, fill, focusedElement } from "../shared/dom.js";
+import { ENDED, REFUSED, RoomLine, percent } from "../phone/room_line.js";
+import { forgetRoom, keepRoom, keptRoom } from "./kept_room.js";
+
+/** @import { Component, Words } from "../shared/types.js" */
+/** @import { Question, Truth } from "../phone/room_line.js" */
+/**
+ * @typedef {object} WallHeader
+ * @property {string} code @property {string} secret @property {string} socket
+ * @property {{ text: string, modules: number, path: string }[]} addresses
+ * @property {string[]} sentences @property {{ text: string, words: string[] } | null} own
+ * @property {string} problem @property {Words} words
+ * @property {string} session @property {number} ack
+ */
+/** @typedef {{ here: number, question: Question | null, votes: number, taps: number[] | null }} RoomState */
+/** @typedef {"" | "join" | "ask"} Panel what is open over the page, beside a question that is */
+
+const SVG = "http://www.w3.org/2000/svg";
+/** Milliseconds without anybody after which the wall says why that may be. */
+const ALONE = 30_000;
+
+/** @extends {View<WallHeader>} */
+class Wall extends View {
+  /** @type {RoomState} */
+  room = { here: 0, question: null, votes: 0, taps: null };
+  /** @type {Panel} */
+  panel = "join";
+  /** @type {RoomLine | null} */
+  line = null;
+  code = "";
+  hint = "";
+  opened = performance.now();
+  sure = false;
+  /** Above all else of the page, and alone heard by the keyboard. */
+  dialog = el("dialog", "wl-panel");
+
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    super(root);
+    this.dialog.addEventListener("keydown", (event) => event.stopPropagation());
+    this.dialog.addEventListener("cancel", (event) => {
+      event.preventDefault();
+      this.hide();
+    });
+  }
+
+  /** @param {Component} component */
+  show(component) {
+    const { header, before } = this.receive(component);
+    this.gestures.isBehind(header.session, header.ack);
+    if (this.code !== header.code) this.begin(header);
+    if (header.own && header.own.text !== before?.own?.text) this.panel = "ask";
+    this.draw();
+  }
+
+  /** @param {WallHeader} header */
+  begin(header) {
+    this.line?.leave();
+    this.code = header.code;
+    if (keptRoom()?.code === header.code) this.panel = ""; // its page was loaded again
+    keepRoom(header);
+    const listener = {
+      receive: (/** @type {RoomState} */ state) => {
+        if (state.question && state.question.id !== this.room.question?.id) this.panel = "";
+        this.room = state;
+        this.draw();
+      },
+      turn: (/** @type {number | null} */ closed) => {
+        const over = closed === ENDED || closed === REFUSED;
+        if (over) forgetRoom();
+        this.hint = closed === null ? "" : over ? "ended" : "lost";
+        this.draw();
+      },
+    };
+    this.line = new RoomLine(new URL(header.socket, location.href), { secret: header.secret }, listener);
+    setTimeout(() => this.draw(), ALONE + 100);
+  }
+
+  leave() {
+    this.line?.leave();
+  }
+
+  /** @param {string} action @param {object} [more] */
+  request(action, more = {}) {
+    this.tellPython("act", { action, ...more });
+  }
+
+  /** @param {Panel} panel */
+  turnTo(panel) {
+    this.panel = panel;
+    this.sure = false;
+    this.draw();
+  }
+
+  /** Back to the page; a question that is open is taken off the phones. */
+  hide() {
+    if (this.room.question) this.request("clear");
+    this.turnTo("");
+  }
+
+  draw() {
+    const { words } = this.header;
+    const held = focusedElement(this.root)?.getAttribute("data-does");
+    const typed = this.root.querySelector("input")?.value ?? "";
+    const isOpen = this.panel !== "" || this.room.question !== null;
+    if (this.dialog.parentNode !== this.root || isOpen !== this.dialog.open) {
+      this.dialog.close();
+      this.root.replaceChildren(this.dialog);
+    }
+    this.dialog.replaceChildren(...(isOpen ? this.drawPanel() : []));
+    if (!isOpen) this.root.replaceChildren(this.dialog, this.drawCorner());
+    else if (!this.dialog.open) this.dialog.showModal();
+    const field = this.root.querySelector("input");
+    if (field) field.value = typed;
+    const again = held && this.root.querySelector(`[data-does="${held}"]`);
+    if (again instanceof HTMLElement) again.focus();
+    this.root.setAttribute("aria-label", words.room);
+    this.root.dataset.ready = "true";
+  }
+
+  drawCorner() {
+    const { words, addresses, code } = this.header;
+    const presented = document.documentElement.hasAttribute("data-present") ? " wl-presented" : "";
+    const corner = el("div", `wl-corner${presented}`, null, { role: "region", "aria-label": words.room });
+    const address = addresses[0]?.text ?? "";
+    corner.append(el("span", "", address), el("span", "wl-code", code), this.here());
+    corner.append(
+      this.button(words.open, "open", () => this.turnTo("join")),
+      this.askButton(words.ask),
+    );
+    return corner;
+  }
+
+  here() {
+    const { words } = this.header;
+    return el("span", "wl-here", this.hint ? words[this.hint] : fill(words.here, { n: this.room.here }));
+  }
+
+  /** @param {string} text @param {string} does @param {() => void} act @param {boolean} [main] */
+  button(text, does, act, main = false) {
+    return createButton(`av-button${main ? " wl-main" : ""}`, text, act, { "data-does": does });
+  }
+
+  /** @param {string} text */
+  askButton(text) {
+    return this.button(text, "ask", () => this.turnTo("ask"), true);
+  }
+
+  drawPanel() {
+    const { words, problem } = this.header;
+    const { question } = this.room;
+    this.dialog.setAttribute("aria-label", words.room);
+    /** @type {Element[]} */
+    const parts = [];
+    const bar = el("div", "wl-bar");
+    if (problem) parts.push(el("p", "wl-problem", problem, { role: "alert" }));
+    if (this.panel === "ask") parts.push(...this.choices());
+    else if (this.panel === "join" || !question) parts.push(...this.joining());
+    else parts.push(...this.vote(question));
+    if (this.panel === "" && question && !question.truth)
+      bar.append(this.button(words.show, "show", () => this.request("show"), true));
+    else if (this.panel !== "ask") bar.append(this.askButton(question?.truth ? words.again : words.ask));
+    bar.append(this.button(words.hide, "hide", () => this.hide()));
+    if (this.panel !== "join") bar.append(this.button(words.open, "open", () => this.turnTo("join")));
+    else bar.append(this.endButton());
+    return [...parts, bar];
+  }
+
+  endButton() {
+    const { words } = this.header;
+    return this.button(this.sure ? words.sure : words.end, "end", () => {
+      if (this.sure) {
+        forgetRoom();
+        this.request("end");
+      }
+      this.sure = !this.sure;
+      this.draw();
+    });
+  }
+
+  joining() {
+    const { words, addresses, code } = this.header;
+    const how = el("p", "", addresses.length ? words.join : words.unreachable);
+    const [box, text] = [el("div", "wl-join"), el("div")];
+    for (const { text: address } of addresses) text.append(el("div", "wl-address", address));
+    if (!addresses.length) text.append(el("div", "wl-address", `${location.host}/r`));
+    const alone = this.room.here === 0 && performance.now() - this.opened > ALONE && !this.hint;
+    text.append(el("div", "wl-code", code), this.here());
+    if (alone) text.append(el("p", "", words.alone));
+    box.append(text, ...addresses.slice(0, 1).map(drawCode));
+    return [how, box];
+  }
+
+  choices() {
+    const { words, sentences, own } = this.header;
+    const list = el("div", "wl-choices");
+    for (const text of sentences) {
+      list.append(this.button(text, `ask ${text}`, () => this.request("ask", { text })));
+    }
+    const [row, field] = [el("div", "wl-row"), el("input", "", null, { "aria-label": words.own, maxlength: "200" })];
+    field.placeholder = words.own;
+    row.append(
+      field,
+      this.button(words.next, "next", () => field.value.trim() && this.request("words", { text: field.value })),
+    );
+    list.append(row);
+    if (own) {
+      const places = el("div", "wl-row");
+      own.words.forEach((word, query) =>
+        places.append(this.button(word, `word ${query}`, () => this.request("ask", { text: own.text, query }))),
+      );
+      list.append(el("p", "", words.word), places);
+    }
+    return [el("p", "", words.choose), list];
+  }
+
+  /** @param {Question} question */
+  vote(question) {
+    const { words } = this.header;
+    const { truth } = question;
+    const { here, votes, taps } = this.room;
+    const word = question.words[question.query];
+    const parts = [el("h2", "", fill(words.question, { word }))];
+    const most = Math.max(1, votes);
+    if (!truth) {
+      const counts = taps?.map((n) => ({ height: n / most, text: String(n) })) ?? [];
+      parts.push(el("p", "wl-here", fill(words.voted, { votes, here: Math.max(here, votes) })));
+      parts.push(this.table(question, [[words.class, counts, ""]]));
+      if (!taps) parts.push(el("p", "", words.few));
+      return parts;
+    }
+    const rows = /** @type {[string, Bar[], string][]} */ ([
+      [words.class, (truth.class ?? []).map(barOf), ""],
+      [fill(words.model, { head: truth.head }), truth.row.map(barOf), "wl-model"],
+    ]);
+    parts.push(this.table(question, truth.class ? rows : rows.slice(1)), ...this.evidence(question, truth, word));
+    return parts;
+  }
+
+  /** What follows from the votes. @param {Question} question @param {Truth} truth @param {string} word */
+  evidence(question, truth, word) {
+    const { words } = this.header;
+    if (!truth.nearest || !truth.taps) return [el("p", "", words.no_class)];
+    const later = question.words.filter((_word, i) => i > question.query && truth.taps?.[i]);
+    const n = truth.taps.slice(question.query + 1).reduce((sum, count) => sum + count, 0);
+    const parts = n ? [el("p", "wl-here", fill(words.late, { n, words: later.join(", "), word }))] : [];
+    const heads = truth.nearest.map(([head, nats]) => fill(words.apart, { head, nats })).join(" · ");
+    parts.push(el("p", "", `${fill(words.nearest, { n: truth.sentences ?? 1 })} ${heads}`));
+    const [{ 0: head }] = truth.nearest;
+    const single = (truth.sentences ?? 1) < 2;
+    const verdict = single ? words.single : fill(truth.agrees ? words.agree : words.disagree, { head });
+    parts.push(el("p", "", `${fill(words.chance, { n: truth.chance ?? 0 })} ${verdict}`));
+    return parts;
+  }
+
+  /**
+   * The words with rows of bars above them.
+   * @param {Question} question @param {[string, Bar[], string][]} rows a name, a bar for each word, and a class
+   */
+  table({ words, query }, rows) {
+    const table = el("div", `wl-table${rows.length > 1 ? " wl-two" : ""}`);
+    table.style.gridTemplateColumns = `minmax(70px, auto) repeat(${words.length}, minmax(max-content, 1fr))`;
+    for (const [name, bars, kind] of rows) {
+      table.append(el("div", "wl-name", name));
+      words.forEach((_word, i) => {
+        const [cell, bar] = [el("div", `wl-cell ${kind}`), el("div")];
+        bar.style.height = `${80 * (bars[i]?.height ?? 0)}%`;
+        if (bars[i]?.text) cell.append(el("span", "", bars[i].text));
+        if (bars[i]?.height) cell.append(bar);
+        table.append(cell);
+      });
+    }
+    table.append(el("div"));
+    words.forEach((word, i) => table.append(el("div", `wl-word${i === query ? " wl-query" : ""}`, word)));
+    return table;
+  }
+}
+
+/** @typedef {{ height: number, text: string }} Bar */
+/** @param {number} share @returns {Bar} */
+const barOf = (share) => ({ height: share, text: share >= 0.005 ? percent(share) : "" });
+
+/** A QR code. @param {{ modules: number, path: string }} address */
+function drawCode({ modules, path }) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", `-4 -4 ${modules + 8} ${modules + 8}`);
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", "QR");
+  svg.append(document.createElementNS(SVG, "path"));
+  svg.firstElementChild?.setAttribute("d", path);
+  svg.setAttribute("shape-rendering", "crispEdges");
+  return svg;
+}
+
+export default viewComponent(Wall);

@@ -1,0 +1,183 @@
+"""The rooms of this process: who is connected, and what reaches them.
+
+A process looks ten times a second whether another has changed a room's file, and then tells its own phones. Each
+connection is sent the newest state when it can take it: a phone on a slow line skips steps and delays nobody.
+"""
+
+import asyncio
+import json
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from attnviz.rooms.room_file import CURRENT, FEWEST_SHOWN, LIFE, Counts, RoomFile, Vote
+
+BETWEEN_LOOKS = 0.1  #: seconds
+LEAP = 60.0  #: seconds by which the machine's clock was set, not late
+GATHERED = 0.005  #: seconds in which votes are gathered for one commit
+
+
+class LiveRoom:
+    """A room as this process knows it."""
+
+    def __init__(self, file: RoomFile, clock: Callable[[], float] = time.monotonic) -> None:
+        self.file, self.clock = file, clock
+        self.process = secrets.token_hex(8)
+        self.phones = self.walls = 0
+        self.step: tuple[int, bytes | None] = (0, None)
+        self.question: tuple[int, dict[str, Any] | None] = (0, None)
+        self.counts = Counts(0, ())
+        self.here = 0
+        self.is_over = False
+        self.changed = asyncio.Event()  #: another for each change
+        self._version = -1
+        self._waiting: list[tuple[Vote, asyncio.Future[None]]] = []
+        self._committing: asyncio.Task[None] | None = None
+        self._noted, self._noted_at = -1, 0.0
+        self._alive, self._alive_at = 0.0, clock()
+        self._offset = time.time() - clock()
+        self._lock = asyncio.Lock()  #: of the file, which a thread may be writing
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read what has changed, and wake whoever waits for it."""
+        number, content = self.file.read("step", self.step[0])
+        if number != self.step[0]:
+            self.step = number, content
+        number, content = self.file.read("question", self.question[0])
+        if number != self.question[0]:
+            self.question = number, json.loads(content)
+        if (asked := self.question[1]) is not None:
+            self.counts = self.file.count(asked["id"], len(asked["words"]))
+        self.here = self.file.phones()
+        if (alive := self.file.alive()) != self._alive:
+            self._alive, self._alive_at = alive, self.clock()
+        self.wake()
+
+    def wake(self) -> None:
+        """Let every connection look."""
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    async def watch(self) -> None:
+        """Look for changes until the room ends or nobody is connected here."""
+        while self.phones or self.walls:
+            async with self._lock:
+                if not await self._look():
+                    return
+            await asyncio.sleep(BETWEEN_LOOKS)
+
+    async def _look(self) -> bool:
+        """Look once; whether the room goes on."""
+        try:
+            now = self.clock()
+            stale = now - self._noted_at > CURRENT / 3
+            was_set = abs(time.time() - now - self._offset) > LEAP
+            if was_set:
+                self._offset = time.time() - now
+            if stale or was_set or (self.phones != self._noted and now - self._noted_at > 2 * BETWEEN_LOOKS):
+                self._noted, self._noted_at = self.phones, now
+                self.file.note_phones(self.process, self.phones)
+                if (stale and self.walls) or (was_set and now - self._alive_at < LIFE):
+                    self.file.touch()  # a wall that shows it is a sign of life; a new clock must know of the last one
+                self._version = -1
+            if (version := self.file.version()) != self._version:
+                self._version = version
+                self.refresh()
+            # by both clocks: neither a clock that was set nor a machine that slept ends a class
+            quiet = min(now - self._alive_at, time.time() - self._alive)
+            self.is_over = quiet > LIFE or not self.file.path.exists()
+        except sqlite3.Error:
+            self.is_over = not self.file.path.exists()
+        if self.is_over:
+            self.wake()
+        return not self.is_over
+
+    async def vote(self, vote: Vote) -> None:
+        """Commit a vote, with others of the same moment; answers when it is on the disk."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((vote, done))
+        if self._committing is None or self._committing.done():
+            self._committing = asyncio.create_task(self._commit())
+        await done
+
+    async def _commit(self) -> None:
+        while self._waiting:
+            await asyncio.sleep(GATHERED)
+            votes, self._waiting = self._waiting, []
+            try:
+                async with self._lock:
+                    await asyncio.to_thread(self.file.vote, [vote for vote, _done in votes])
+                    self._version = -1  # one's own changes do not count as such
+            except sqlite3.Error as error:
+                for done in (done for _vote, done in votes if not done.cancelled()):
+                    done.set_exception(error)
+            else:
+                for done in (done for _vote, done in votes if not done.cancelled()):
+                    done.set_result(None)
+
+    @property
+    def open_question(self) -> dict[str, Any] | None:
+        """The question that can be voted on."""
+        asked = self.question[1]
+        return asked if asked is not None and asked.get("truth") is None else None
+
+    def wall_message(self) -> dict[str, Any]:
+        """What the wall shows besides the lecturer's page."""
+        shown = self.counts.votes >= FEWEST_SHOWN
+        counts = {"votes": self.counts.votes, "taps": list(self.counts.taps) if shown else None}
+        return {"here": self.here, "question": self.question[1], **counts}
+
+
+class LiveRooms:
+    """All rooms with somebody connected to this process."""
+
+    def __init__(self) -> None:
+        self.rooms: dict[str, LiveRoom] = {}
+        self._watching: set[asyncio.Task[None]] = set()
+
+    @property
+    def phones(self) -> int:
+        return sum(room.phones for room in self.rooms.values())
+
+    def enter(self, code: str, *, is_wall: bool) -> LiveRoom | None:
+        """The room of a code, with one more connected; None where there is none. `leave` it later."""
+        room = self.rooms.get(code)
+        begins = room is None
+        if room is None:
+            file = RoomFile.open(code)
+            if file is None:
+                return None
+            room = self.rooms[code] = LiveRoom(file)
+        if is_wall:
+            room.walls += 1
+        else:
+            room.phones += 1
+        if begins:
+            task = asyncio.create_task(self._watch(room))
+            self._watching.add(task)
+            task.add_done_callback(self._watching.discard)
+        return room
+
+    def leave(self, room: LiveRoom, *, is_wall: bool) -> None:
+        """One less is connected."""
+        if is_wall:
+            room.walls -= 1
+        else:
+            room.phones -= 1
+
+    async def _watch(self, room: LiveRoom) -> None:
+        try:
+            await room.watch()
+        finally:
+            if self.rooms.get(room.file.code) is room:
+                del self.rooms[room.file.code]
+            with suppress(sqlite3.Error, OSError):
+                if room.is_over:
+                    room.file.end()
+                else:
+                    room.file.note_phones(room.process, 0)
+            room.file.close()

@@ -1,0 +1,121 @@
+"""The page of a student's phone: HTML, words in his language, and the addresses of its scripts. No Streamlit."""
+
+import html
+import json
+from collections.abc import Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+
+from attnviz.base.words import _, current_language, supported_language, use_language
+from attnviz.rooms.room_file import CODE, RoomFile
+from attnviz.rooms.sockets import WRONG_CODES, serve_room_socket
+
+PATH = "r"  #: below the app's root; short, since it is typed
+SCRIPTS = "_stcore/bidi-components"  #: where Streamlit serves each component's files
+
+_PAGE = """<!doctype html>
+<html lang="{language}"><head><meta charset="utf-8"><title>attnviz {code}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
+<meta name="referrer" content="no-referrer"><link rel="icon" href="data:,">
+<link rel="stylesheet" href="{root}{scripts}/attnviz.phone/phone.css">
+<script type="module" src="{root}{scripts}/attnviz.phone/phone.js"></script></head>
+<body><main id="room"></main>{form}
+<noscript><p>{noscript}</p></noscript>
+<script type="application/json" id="room-data">{data}</script></body></html>"""
+_FORM = """<form action="{root}{path}" method="get"><p role="alert">{why}</p><label for="code">{label}</label>
+<input id="code" name="code" maxlength="12" required autocomplete="off" autocapitalize="characters" spellcheck="false"
+ {focus}><button class="av-button">{join}</button></form>"""
+
+
+def room_routes(root: str = "") -> list[BaseRoute]:
+    """The routes of phones, below the app's root, which ends without a slash."""
+    return [
+        Route(f"{root}/{PATH}", type_code),
+        Route(f"{root}/{PATH}/{{code}}", phone_page),
+        WebSocketRoute(f"{root}/{PATH}/{{code}}/socket", serve_room_socket),
+    ]
+
+
+def in_browser_language(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """An answer in the language that the browser asks for first."""
+
+    def answer_in_language(request: Request) -> Response:
+        asked = request.headers.get("accept-language", "").split(",")[0].split(";")[0].strip()
+        with use_language(supported_language(asked)):
+            return answer(request)
+
+    return answer_in_language
+
+
+@in_browser_language
+def type_code(request: Request) -> Response:
+    """The field for a code; what was typed into it leads to its room."""
+    code = request.query_params.get("code", "").strip().upper()
+    if CODE.fullmatch(code):
+        return RedirectResponse(f"{PATH}/{code}", 303)
+    return _render("", "./", _("A code has five letters, none of them a vowel.") if code else "", 404 if code else 200)
+
+
+@in_browser_language
+def phone_page(request: Request) -> Response:
+    """A room's page, or where there is none the field for a code and a sentence."""
+    code = request.path_params["code"].upper()
+    if not WRONG_CODES.has():
+        why = _("Too many wrong codes were typed here. Try again in a few seconds.")
+        return _render("", "../", why, 429)
+    room = RoomFile.open(code)
+    if room is None:
+        WRONG_CODES.take()
+        return _render("", "../", _("There is no room with this code: it is mistyped, or its class has ended."), 404)
+    room.close()
+    return _render(code, "../", "", 200)
+
+
+def _render(code: str, root: str, why: str, status: int) -> Response:
+    form = _FORM.format(
+        root=root,
+        path=PATH,
+        why=html.escape(why),
+        label=html.escape(_("The code on the wall")),
+        join=html.escape(_("Join")),
+        focus="" if code else "autofocus",
+    )
+    data: dict[str, Any] = {"code": code, "root": root, "scripts": SCRIPTS, "words": phone_texts()}
+    page = _PAGE.format(
+        language=current_language(),
+        code=code,
+        root=root,
+        scripts=SCRIPTS,
+        form="" if code else form,
+        noscript=html.escape(_("This page needs JavaScript.")),
+        data=json.dumps(data, ensure_ascii=True).replace("<", "\\u003c"),
+    )
+    return HTMLResponse(page, status, {"Cache-Control": "no-store"})
+
+
+def phone_texts() -> dict[str, str]:
+    """What the phone's page says by itself; {names} are filled in by its script."""
+    return {
+        "private": _("No name, no account: a random number of this tab is all that is kept, until the class ends."),
+        "waiting": _("You are in. The lecturer’s page comes here in a moment."),
+        "wall": _("This picture is on the wall."),
+        "free": _("You are on your own: this picture no longer follows."),
+        "back": _("Back to the lecturer"),
+        "open": _("Open in attnviz"),
+        "question": _("Which words tell “{word}” what it means?"),
+        "tap": _("Tap up to {n}."),
+        "vote": _("Vote"),
+        "change": _("Your vote is counted. You can change it until the answer is shown."),
+        "sending": _("Your vote is on its way …"),
+        "late": _("Too late: the answer is on the wall."),
+        "shown": _("Your words, over what head {head} of the model does:"),
+        "yours": _("your tap"),
+        "later": _("The model had not read “{words}” yet: it comes after “{word}”."),
+        "lost": _("The line is lost. This page comes back by itself."),
+        "ended": _("This class has ended. Thank you for being there."),
+        "full": _("This server is full: follow on the wall, this page tries again."),
+        "replaced": _("The server does not take this page: open the address on the wall again."),
+    }

@@ -1,0 +1,237 @@
+"""The state of a room: one SQLite file, which all processes of a server share and none keeps from another.
+
+What is written is committed before it is answered, so that a killed process loses nothing. Of a student there is a
+random number of the browser's tab, and what it voted. The file is unlinked when the room ends: what SQLite deletes
+stays readable in its log.
+"""
+
+import hashlib
+import hmac
+import json
+import re
+import secrets
+import sqlite3
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from attnviz.base.message import Problem
+from attnviz.models import settings
+
+LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  #: of codes: no vowels, so no words; no Y, which is read as V
+CODE = re.compile(rf"[{LETTERS}]{{5}}")
+LIFE = 4 * 3600.0  #: seconds from the last sign of life to a room's end
+MOST_ROOMS = 200  #: of a server, at once
+FEWEST_SHOWN = 5  #: votes from which on they are on the wall: of fewer, one could be told from the others
+CURRENT = 30.0  #: seconds for which a process's count of its phones holds
+
+_TABLES = """
+CREATE TABLE room (secret TEXT, alive REAL, projector TEXT);
+CREATE TABLE state (name TEXT PRIMARY KEY, number INTEGER, content BLOB);
+CREATE TABLE vote (question INTEGER, tab TEXT, number INTEGER, taps TEXT, PRIMARY KEY (question, tab));
+CREATE TABLE here (process TEXT PRIMARY KEY, phones INTEGER, at REAL);
+"""
+
+
+@dataclass(frozen=True)
+class Vote:
+    """The words that a tab tapped, by index, ascending. Of a tab's votes on a question the largest number stays."""
+
+    question: int
+    tab: str
+    number: int
+    taps: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many have voted, and how many of them tapped each word."""
+
+    votes: int
+    taps: tuple[int, ...]
+
+
+def rooms_folder() -> Path | None:
+    """The folder of the rooms' files, its owner's alone; None where rooms are switched off."""
+    folder = settings.current_settings().rooms
+    if folder is not None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
+    return folder
+
+
+class RoomFile:
+    """A connection to a room's file, for one thread at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.code = path, path.stem
+        self.database = sqlite3.connect(
+            f"{path.as_uri()}?mode=rw", uri=True, timeout=5.0, isolation_level=None, check_same_thread=False
+        )
+
+    @classmethod
+    def create(cls) -> tuple[Self, str]:
+        """A new room and its secret. A Problem where rooms are switched off or all are taken."""
+        folder = rooms_folder()
+        if folder is None:
+            raise Problem("Rooms are switched off on this server.")
+        remove_ended(folder)
+        if len(list(folder.glob("*.room"))) >= MOST_ROOMS:
+            raise Problem("This server has no room left: try again when another class has ended.")
+        secret = secrets.token_urlsafe(18)
+        while True:
+            path = folder / f"{''.join(secrets.choice(LETTERS) for _ in range(5))}.room"
+            with suppress(FileExistsError):
+                path.touch(mode=0o600, exist_ok=False)
+                break
+        room = cls(path)
+        room.database.execute("PRAGMA journal_mode = WAL")
+        room.database.executescript(_TABLES)
+        room.database.execute("INSERT INTO room VALUES (?, ?, '')", (_hash(secret), time.time()))
+        return room, secret
+
+    @classmethod
+    def open(cls, code: str) -> Self | None:
+        """The room of a code, typed in any case; None where there is none, or no longer."""
+        folder, code = rooms_folder(), code.strip().upper()
+        path = None if folder is None or not CODE.fullmatch(code) else folder / f"{code}.room"
+        if path is None or not path.exists():
+            return None
+        with suppress(sqlite3.Error):  # it ended just now, or begins
+            room = cls(path)
+            if room.alive() > time.time() - LIFE:
+                return room
+            room.end()
+        return None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.database.close()
+
+    def end(self) -> None:
+        """Remove the room and all that is known of it."""
+        self.close()
+        for suffix in ("", "-wal", "-shm"):
+            Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+
+    def is_secret(self, secret: str) -> bool:
+        """Whether this is the secret of who opened the room."""
+        return hmac.compare_digest(self._value("SELECT secret FROM room"), _hash(secret))
+
+    def alive(self) -> float:
+        """The time of the last sign of life, by the machine's clock."""
+        return float(self._value("SELECT alive FROM room"))
+
+    def touch(self) -> None:
+        """Note a sign of life."""
+        self.database.execute("UPDATE room SET alive = ?", (time.time(),))
+
+    def version(self) -> int:
+        """A number that changes with each change by another connection."""
+        return int(self._value("PRAGMA data_version"))
+
+    def take_over(self) -> str:
+        """Become the room's projector, in the place of any before; the name to publish under."""
+        name = secrets.token_hex(8)
+        self.database.execute("UPDATE room SET projector = ?, alive = ?", (name, time.time()))
+        return name
+
+    def write(self, projector: str, name: str, content: bytes | str) -> bool:
+        """Write the state `name` for all, under its next number; False where another is the projector now."""
+        with closing(self.database.cursor()) as cursor:
+            cursor.execute(
+                "INSERT INTO state SELECT ?, 1, ? FROM room WHERE projector = ?"
+                " ON CONFLICT (name) DO UPDATE SET number = number + 1, content = excluded.content",
+                (name, content, projector),
+            )
+            written = cursor.rowcount > 0
+        if written:
+            self.touch()
+        return written
+
+    def read(self, name: str, known: int = 0) -> tuple[int, Any]:
+        """Number and content of a state, (0, None) before the first; no content where the number is `known`."""
+        found = self.database.execute("SELECT number FROM state WHERE name = ?", (name,)).fetchone()
+        if found is None or found[0] == known:
+            return (0, None) if found is None else (known, None)
+        return tuple(self.database.execute("SELECT number, content FROM state WHERE name = ?", (name,)).fetchone())
+
+    def vote(self, votes: Iterable[Vote]) -> None:
+        """Commit these votes, all in one; one that is older than its tab's own is left out."""
+        self.database.execute("BEGIN IMMEDIATE")
+        try:
+            self.database.executemany(
+                "INSERT INTO vote VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET number = excluded.number,"
+                " taps = excluded.taps WHERE excluded.number > number",
+                [(vote.question, vote.tab, vote.number, json.dumps(vote.taps)) for vote in votes],
+            )
+            self.touch()
+            self.database.execute("COMMIT")
+        except BaseException:
+            self.database.execute("ROLLBACK")
+            raise
+
+    def count(self, question: int, n_words: int) -> Counts:
+        """The votes on a question of so many words."""
+        taps, votes = [0] * n_words, 0
+        rows = self.database.execute("SELECT taps, COUNT(*) FROM vote WHERE question = ? GROUP BY taps", (question,))
+        for tapped, times in rows:
+            votes += times
+            for word in json.loads(tapped):
+                taps[word] += times
+        return Counts(votes, tuple(taps))
+
+    def note_phones(self, process: str, phones: int) -> None:
+        """Note how many phones a process has."""
+        self.database.execute("INSERT OR REPLACE INTO here VALUES (?, ?, ?)", (process, phones, time.time()))
+
+    def phones(self) -> int:
+        """How many phones are here, in all processes."""
+        since = time.time() - CURRENT
+        return int(self._value("SELECT COALESCE(SUM(phones), 0) FROM here WHERE at > ?", since))
+
+    def _value(self, query: str, *values: object) -> Any:
+        found = self.database.execute(query, values).fetchone()
+        if found is None:
+            raise sqlite3.DatabaseError("the room is not complete yet")
+        return found[0]
+
+
+def remove_ended(folder: Path) -> None:
+    """Remove the files of rooms that have ended."""
+    for path in folder.glob("*.room"):
+        room = RoomFile.open(path.stem)
+        if room is not None:
+            room.close()
+        elif path.exists() and path.stat().st_mtime < time.time() - LIFE:  # no room that can be read
+            path.unlink(missing_ok=True)
+
+
+def parse_vote(message: dict[str, Any], tab: str, question: dict[str, Any]) -> Vote | None:
+    """A phone's vote on an open question; None where it is none that the phone's page could send."""
+    number, taps = message.get("number"), message.get("taps")
+    most, n_words = question["most"], len(question["words"])
+    if not isinstance(taps, list) or not 0 < len(taps) <= most or type(number) is not int or not 0 < number < 2**31:
+        return None
+    if any(type(tap) is not int or not 0 <= tap < n_words or tap == question["query"] for tap in taps):
+        return None
+    return Vote(question["id"], tab, number, tuple(sorted(set(taps))))
+
+
+def split_taps(counts: Sequence[int], query: int) -> tuple[tuple[float, ...], int]:
+    """The class's row, its taps up to the query as shares that sum to 1, and how many taps were on later words."""
+    before = sum(counts[: query + 1])
+    row = [count / before if before and place <= query else 0.0 for place, count in enumerate(counts)]
+    return tuple(row), sum(counts[query + 1 :])
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

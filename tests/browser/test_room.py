@@ -1,0 +1,187 @@
+"""A class's room in real browsers: the lecturer's page on the wall, and a student's phone."""
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import signal
+
+import pytest
+from playwright.sync_api import expect
+from websockets.sync.client import connect
+
+from attnviz.pages.lessons.panels import all_lessons
+from deploy.class_server import free_port
+from tests.browser.conftest import ROOT, Server, at_rest, widest
+
+PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
+WALL = ".st-key-wall"
+HEAD = ".ph-picture .av-heat canvas"
+
+
+@pytest.fixture
+def server(tmp_path):
+    env = os.environ | {"HF_HUB_OFFLINE": "1", "ATTNVIZ_ROOMS": str(tmp_path / "rooms")}
+    with Server(ROOT / "app.py", tmp_path / "log.txt", env=env, port=free_port()) as running:
+        running.env = env
+        yield running
+
+
+def opened_room(server, new_page, view="", **window):
+    """The lecturer's page with a room, and its code."""
+    wall = new_page(1280, 720, **window)
+    wall.goto(f"{server.url}/{view}")
+    at_rest(wall)
+    wall.get_by_role("button", name="Teach").click()
+    code = wall.locator(f"{WALL} .wl-join .wl-code")
+    expect(code).to_have_text(re.compile("^[BCDFGHJKLMNPQRSTVWXZ]{5}$"))
+    return wall, code.text_content()
+
+
+def joined(server, new_page, code, **more):
+    phone = new_page(**PHONE | more)
+    phone.goto(f"{server.url}/r/{code}")
+    return phone
+
+
+def does(wall, name):
+    wall.locator(f"{WALL} [data-does='{name}']").click()
+
+
+@contextlib.contextmanager
+def classmates(server, code, many):
+    """Phones without a screen, each with what it votes."""
+    with contextlib.ExitStack() as stack:
+        sockets = []
+        for _ in range(many):
+            address = f"{server.url.replace('http', 'ws')}/r/{code}/socket"
+            sockets.append(stack.enter_context(connect(address)))
+            sockets[-1].send(json.dumps({"tab": secrets.token_hex(16)}))
+
+        def vote(*words):
+            for socket in sockets:
+                question = None
+                while question is None or question["truth"] is not None:
+                    message = socket.recv(timeout=30)
+                    question = json.loads(message).get("question") if isinstance(message, str) else None
+                taps = [question["words"].index(word) for word in words]
+                socket.send(json.dumps({"question": question["id"], "number": 1, "taps": taps}))
+                while "counted" not in json.loads(socket.recv(timeout=30)):
+                    pass
+
+        yield vote
+
+
+@pytest.mark.every_commit
+def test_a_class_joins_votes_and_sees_its_row_beside_the_models(server, new_page):
+    wall, code = opened_room(server, new_page)
+    expect(wall.locator(WALL)).to_contain_text("0 are here")
+    phone = joined(server, new_page, code)
+    expect(phone.locator(HEAD).first).to_be_visible()
+    expect(phone.get_by_role("heading", name="What is attention?")).to_be_visible()
+    expect(wall.locator(WALL)).to_contain_text("1 is here")
+    assert widest(phone) <= 390
+    with classmates(server, code, 4) as vote:
+        does(wall, "ask")
+        wall.get_by_role("button", name="The animal").click()
+        expect(phone.locator(".ph-picture").first).to_be_hidden()
+        words = phone.get_by_role("group").get_by_role("button")
+        expect(words).to_have_count(12)
+        for word in ("animal", "street", "tired", "cross"):
+            words.get_by_text(word, exact=True).click()
+        expect(phone.locator("[aria-pressed=true]")).to_have_text(["animal", "street", "tired"])
+        phone.get_by_role("button", name="Vote").click()
+        expect(phone.get_by_role("status").first).to_contain_text("counted")
+        expect(wall.locator(WALL)).to_contain_text("1 of 5 have voted")
+        assert wall.locator(f"{WALL} .wl-cell div").count() == 0, "a vote of one is shown"
+        vote("animal")
+        bars = wall.locator(f"{WALL} .wl-cell:has(div) span")
+        expect(bars).to_have_text(["5", "1", "1"])
+    does(wall, "show")
+    expect(wall.locator(f"{WALL} .wl-model span").first).to_have_text("7%")
+    shown = wall.locator(WALL)
+    expect(shown).to_contain_text("1 tap on “tired”")
+    expect(shown).to_contain_text("13.8 (")
+    expect(shown).to_contain_text("One sentence is no evidence")
+    mine = phone.locator(".ph-yours")
+    expect(mine).to_have_text(["animal", "75% your tap", "street", "1% your tap"])
+    expect(phone.locator("main")).to_contain_text("had not read “tired”")
+    does(wall, "hide")
+    expect(phone.locator(HEAD).first).to_be_visible()
+
+
+def test_a_phone_follows_each_step_until_it_is_touched_and_comes_back(server, new_page):
+    lesson = all_lessons.LESSONS["masks"]
+    wall, code = opened_room(server, new_page, "lessons?lesson=masks&step=1&l_guess=none")
+    does(wall, "hide")
+    phone = joined(server, new_page, code)
+    line, back = phone.locator(".ph-line"), phone.get_by_role("button", name="Back to the lecturer")
+    expect(phone.get_by_role("heading", name=lesson.steps[0].title)).to_be_visible()
+    link = phone.get_by_role("link", name="Open in attnviz")
+    expect(back).to_be_hidden()
+    wall.keyboard.press("ArrowRight")
+    expect(line).to_contain_text(f"Step 2 of {len(lesson.steps)}")
+    expect(link).to_have_attribute("href", re.compile(r"lessons\?(?!.*guess).*step=2"))
+    phone.locator(".ph-picture").last.tap()
+    expect(back).to_be_visible()
+    wall.keyboard.press("ArrowRight")
+    expect(wall.locator("h3")).to_have_text(lesson.steps[2].title)
+    expect(line).to_contain_text(f"Step 2 of {len(lesson.steps)}")
+    back.click()
+    expect(line).to_contain_text(f"Step 3 of {len(lesson.steps)}")
+    expect(back).to_be_hidden()
+
+
+def test_what_a_phone_cannot_show_is_on_the_wall(server, new_page):
+    wall, code = opened_room(server, new_page, "scaling")
+    phone = joined(server, new_page, code)
+    expect(phone.get_by_text("This picture is on the wall.").first).to_be_visible()
+    does(wall, "end")
+    does(wall, "end")
+    expect(phone.get_by_role("status").first).to_contain_text("This class has ended")
+    expect(wall.locator(WALL)).to_have_count(0)
+
+
+def test_a_wrong_code_and_an_old_one_get_a_sentence_and_a_field(server, new_page, browser):
+    phone = browser.new_page(viewport={"width": 390, "height": 844})  # its console says 404, as it should
+    phone.goto(f"{server.url}/r")
+    field = phone.get_by_label("The code on the wall")
+    field.fill("hello")
+    field.press("Enter")
+    expect(phone.get_by_role("alert")).to_contain_text("none of them a vowel")
+    field.fill("bcdfg")
+    phone.get_by_role("button", name="Join").click()
+    expect(phone.get_by_role("alert")).to_contain_text("There is no room")
+    _wall, code = opened_room(server, new_page)
+    field.fill(code.lower())
+    field.press("Enter")
+    expect(phone.locator(HEAD).first).to_be_visible()
+    phone.close()
+
+
+def test_a_killed_server_loses_no_vote_and_wall_and_phones_come_back(server, browser, tmp_path):
+    def new_page(width, height, locale="en-US", **_more):  # its console says that the line was lost, as it should
+        return browser.new_page(viewport={"width": width, "height": height}, locale=locale)
+
+    wall, code = opened_room(server, new_page)
+    phone = joined(server, new_page, code, locale="zh-CN")
+    does(wall, "ask")
+    wall.get_by_role("button", name="The trophy").click()
+    phone.locator(".ph-words").get_by_text("trophy", exact=True).click()
+    phone.locator(".ph-vote").click()
+    expect(phone.get_by_role("status").first).to_contain_text("已计入")
+    with classmates(server, code, 4) as vote:
+        vote("trophy")
+    server.process.send_signal(signal.SIGKILL)
+    server.process.wait()
+    port = int(server.url.rpartition(":")[2])
+    with Server(ROOT / "app.py", tmp_path / "again.txt", env=server.env, port=port):
+        expect(wall.locator(f"{WALL} .wl-cell:has(div) span")).to_have_text(["5"])
+        wall.reload()
+        at_rest(wall)
+        expect(wall.locator(f"{WALL} .wl-cell:has(div) span")).to_have_text(["5"])
+        does(wall, "show")
+        expect(phone.locator(".ph-yours").first).to_have_text("trophy")
+    wall.close()
+    phone.close()

@@ -1,0 +1,157 @@
+"""A room's file: codes, votes, who may write, and its end; no network."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from attnviz.base.message import Problem
+from attnviz.rooms import room_file
+from attnviz.rooms.room_file import CODE, LIFE, RoomFile, Vote, parse_vote, remove_ended, split_taps
+
+QUESTION = {"id": 7, "words": ["The", "cat", "sat", "it", "slept"], "query": 3, "most": 3}
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("ATTNVIZ_ROOMS", str(tmp_path / "rooms"))
+    return tmp_path / "rooms"
+
+
+@pytest.fixture
+def room():
+    made, _secret = RoomFile.create()
+    yield made
+    made.close()
+
+
+def test_a_room_is_found_by_its_code_in_any_case_and_by_no_other(room):
+    assert CODE.fullmatch(room.code)
+    with RoomFile.open(f" {room.code.lower()} ") as found:
+        assert found.code == room.code
+    for other in ("", "BBBBB" if room.code != "BBBBB" else "CCCCC", "../../etc", room.code + "B", "ÄÖÜßé"):
+        assert RoomFile.open(other) is None
+
+
+def test_its_folder_and_its_file_are_the_owners_alone(room, folder):
+    assert folder.stat().st_mode & 0o077 == 0
+    assert room.path.stat().st_mode & 0o077 == 0
+
+
+def test_only_the_newest_projector_writes_and_every_writing_has_the_next_number(room):
+    first = room.take_over()
+    assert room.write(first, "step", b"1")
+    second = room.take_over()
+    assert not room.write(first, "step", b"of the old one")
+    assert room.read("step") == (1, b"1")
+    assert room.write(second, "step", b"2")
+    assert room.read("step") == (2, b"2")
+    assert room.read("step", known=2) == (2, None), "what is known is not read again"
+    assert room.read("question") == (0, None)
+
+
+def test_of_a_tabs_votes_the_larger_number_stays_however_they_come(room):
+    votes = [Vote(7, f"tab{tab}", number, (number % 3,)) for tab in range(40) for number in (1, 2, 3, 4)]
+    random.Random(1).shuffle(votes)
+    for start in range(0, len(votes), 7):
+        room.vote(votes[start : start + 7])
+    counts = room.count(7, 3)
+    assert (counts.votes, counts.taps) == (40, (0, 40, 0))
+    assert room.count(8, 3).votes == 0
+
+
+def test_another_connection_hears_of_a_change_and_of_none_of_its_own(room):
+    with RoomFile.open(room.code) as other:
+        before, own = other.version(), room.version()
+        room.vote([Vote(7, "a", 1, (0,))])
+        assert other.version() != before
+        assert room.version() == own
+
+
+def test_a_room_ends_four_hours_after_its_last_sign_of_life_and_nothing_of_it_stays(room, folder, monkeypatch):
+    later = time.time() + LIFE - 60
+    monkeypatch.setattr(room_file.time, "time", lambda: later)
+    room.touch()
+    later += LIFE - 60
+    RoomFile.open(room.code).close()
+    later += 120
+    remove_ended(folder)
+    assert list(folder.iterdir()) == []
+    assert RoomFile.open(room.code) is None
+
+
+def test_phones_of_all_processes_count_and_those_of_one_that_was_killed_no_longer(room, monkeypatch):
+    room.note_phones("one", 20)
+    room.note_phones("two", 10)
+    assert room.phones() == 30
+    later = time.time() + 2 * room_file.CURRENT
+    monkeypatch.setattr(room_file.time, "time", lambda: later)
+    room.note_phones("one", 21)
+    assert room.phones() == 21
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {},
+        {"number": 1, "taps": []},
+        {"number": 1, "taps": [0, 1, 2, 4]},
+        {"number": 1, "taps": [3]},
+        {"number": 1, "taps": [5]},
+        {"number": 1, "taps": [-1]},
+        {"number": 1, "taps": [True]},
+        {"number": 1, "taps": [0.0]},
+        {"number": 1, "taps": "012"},
+        {"number": 0, "taps": [0]},
+        {"number": 2**40, "taps": [0]},
+        {"number": "1", "taps": [0]},
+        {"number": True, "taps": [0]},
+    ],
+)
+def test_what_no_phone_of_ours_votes_is_no_vote(message):
+    assert parse_vote(message, "tab", QUESTION) is None
+
+
+def test_taps_are_a_set_of_words():
+    assert parse_vote({"number": 2, "taps": [4, 1, 1]}, "tab", QUESTION) == Vote(7, "tab", 2, (1, 4))
+
+
+def test_words_after_the_query_are_taken_apart_and_the_others_sum_to_one():
+    row, later = split_taps([1, 6, 0, 0, 5], 3)
+    assert (row, later) == ((1 / 7, 6 / 7, 0, 0, 0), 5)
+    assert split_taps([0, 0, 0, 0, 5], 3) == ((0, 0, 0, 0, 0), 5)
+
+
+def test_rooms_are_bounded_and_can_be_switched_off(room, monkeypatch):
+    monkeypatch.setattr(room_file, "MOST_ROOMS", 1)
+    with pytest.raises(Problem, match="no room left"):
+        RoomFile.create()
+    monkeypatch.setenv("ATTNVIZ_ROOMS", "off")
+    assert RoomFile.open(room.code) is None
+    with pytest.raises(Problem, match="switched off"):
+        RoomFile.create()
+
+
+VOTER = """
+import sys
+from attnviz.rooms.room_file import RoomFile, Vote
+room = RoomFile.open(sys.argv[1])
+for number in range(1, 10_000):
+    room.vote([Vote(7, f"tab{number}", 1, (0,))])
+    print(number, flush=True)
+"""
+
+
+def test_a_killed_process_loses_no_vote_that_it_has_answered(room):
+    voter = subprocess.Popen([sys.executable, "-c", VOTER, room.code], stdout=subprocess.PIPE, env=os.environ)
+    answered = [voter.stdout.readline() for _ in range(50)]
+    voter.send_signal(signal.SIGKILL)
+    answered += voter.stdout.readlines()
+    voter.wait()
+    last = max(int(line) for line in answered if line.endswith(b"\n"))
+    assert last >= 50
+    assert room.count(7, 1).votes >= last

@@ -1,0 +1,228 @@
+"""Phones and walls on real connections to a real server: who may come, what they hear, and what hostile ones reach."""
+
+import asyncio
+import contextlib
+import json
+import secrets
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+import uvicorn
+import websockets
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from websockets.asyncio.client import connect
+
+from attnviz.base.packed import unpack_blob
+from attnviz.rooms import phone_page, sockets
+from attnviz.rooms.live_rooms import LiveRooms
+from attnviz.rooms.projector import Projector
+from attnviz.serve.incoming import Incoming
+from deploy.class_server import free_port
+
+pytestmark = pytest.mark.anyio
+WORDS = ["The", "cat", "sat", "it", "slept"]
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@contextlib.contextmanager
+def running(port: int) -> Iterator[uvicorn.Server]:
+    app = Starlette(routes=phone_page.room_routes(), middleware=[Middleware(Incoming)])
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", lifespan="off"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield server
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture
+def port(monkeypatch, tmp_path):
+    monkeypatch.setenv("ATTNVIZ_ROOMS", str(tmp_path / "rooms"))
+    monkeypatch.setattr(sockets, "ROOMS", LiveRooms())
+    monkeypatch.setattr(sockets, "WRONG_CODES", sockets.Allowance(10.0, 100.0))
+    monkeypatch.setattr(phone_page, "WRONG_CODES", sockets.WRONG_CODES)
+    port = free_port()
+    with running(port):
+        yield port
+
+
+@pytest.fixture
+def room(port):
+    return Projector.begin()
+
+
+def ask(room: Projector, truth=None, id=7) -> None:
+    question = {"id": id, "text": "", "words": WORDS, "query": 3, "most": 3, "truth": truth}
+    assert room.write("question", json.dumps(question))
+
+
+@contextlib.asynccontextmanager
+async def joined(port, room, first=None, **options):
+    async with connect(f"ws://127.0.0.1:{port}/r/{room.code}/socket", **options) as socket:
+        await socket.send(json.dumps(first or {"tab": secrets.token_hex(16)}))
+        yield socket
+
+
+async def heard(socket, name, wanted=lambda value: True):
+    """The next message with this name, whose value is as wanted."""
+    async with asyncio.timeout(10):
+        while True:
+            message = await socket.recv()
+            content = unpack_blob(message)[0] if isinstance(message, bytes) else json.loads(message)
+            if name in content and wanted(content[name]):
+                return content
+
+
+async def closed(socket) -> int:
+    async with asyncio.timeout(15):
+        with contextlib.suppress(websockets.ConnectionClosed):
+            while True:
+                await socket.recv()
+    return socket.close_code
+
+
+async def test_a_phone_hears_the_step_that_is_on_the_wall_and_each_that_follows(port, room):
+    room.title = "First"
+    room.publish("explore")
+    async with joined(port, room) as phone:
+        assert (await heard(phone, "title"))["title"] == "First"
+        room.title = "Second"
+        room.publish("explore?at=1.2")
+        assert (await heard(phone, "title"))["link"] == "explore?at=1.2"
+
+
+async def test_votes_reach_the_wall_from_five_on_and_none_counts_after_the_answer(port, room):
+    ask(room)
+    async with contextlib.AsyncExitStack() as stack:
+        wall = await stack.enter_async_context(joined(port, room, {"secret": room.secret}))
+        phones = [await stack.enter_async_context(joined(port, room)) for _ in range(6)]
+        for n, phone in enumerate(phones, 1):
+            await heard(phone, "question")
+            await phone.send(json.dumps({"question": 7, "number": 1, "taps": [1, 4]}))
+            assert (await heard(phone, "counted"))["counted"] == 1
+            state = await heard(wall, "votes", lambda votes, n=n: votes == n)
+            assert state["taps"] == (None if n < 5 else [0, n, 0, 0, n])
+        await phones[0].send(json.dumps({"question": 7, "number": 2, "taps": [0]}))
+        state = await heard(wall, "taps", lambda taps: taps[0] == 1)
+        assert state["votes"] == 6, "changed, not counted twice"
+        assert state["here"] == 6 or await heard(wall, "here", lambda here: here == 6)
+        ask(room, truth={"row": []})
+        await heard(phones[1], "question", lambda question: question["truth"] is not None)
+        await phones[1].send(json.dumps({"question": 7, "number": 9, "taps": [2]}))
+        assert (await heard(phones[1], "late"))["late"] == 7
+        ask(room, id=8)
+        await heard(wall, "question", lambda question: question["id"] == 8)
+        await phones[1].send(json.dumps({"question": 7, "number": 10, "taps": [2]}))
+        await heard(phones[1], "late")
+
+
+HOSTILE = {
+    "no JSON": "{",
+    "no object": "[1]",
+    "deep": "[" * 1900,
+    "too long": json.dumps({"question": 7, "taps": [0], "more": "x" * 3000}),
+    "bytes": b"\x00\x01",
+    "another's secret": json.dumps({"secret": "guessed"}),
+    "nothing": json.dumps({}),
+    "a tab that is none": json.dumps({"tab": "<script>"}),
+}
+
+
+@pytest.mark.parametrize("first", HOSTILE.values(), ids=HOSTILE.keys())
+async def test_who_does_not_say_who_he_is_is_sent_away(port, room, first):
+    async with connect(f"ws://127.0.0.1:{port}/r/{room.code}/socket") as socket:
+        await socket.send(first)
+        assert await closed(socket) == sockets.REFUSED
+    async with joined(port, room, {"secret": room.secret}) as wall:
+        assert (await heard(wall, "here"))["here"] == 0
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"question": 7, "number": 1, "taps": [99]},
+        {"question": 7, "number": 1, "taps": {"0": 1}},
+        {"question": "7", "number": 1, "taps": [0]},
+        {"question": [], "number": None},
+        {"step": "mine", "title": "mine"},
+    ],
+)
+async def test_what_no_page_of_ours_sends_counts_for_nothing_and_changes_nothing(port, room, message):
+    ask(room)
+    room.title = "The lecturer's"
+    room.publish("explore")
+    async with joined(port, room, {"secret": room.secret}) as wall, joined(port, room) as phone:
+        await phone.send(json.dumps(message))
+        await heard(phone, "late")
+        state = await heard(wall, "here", lambda here: here == 1)
+        assert state["votes"] == 0
+        async with joined(port, room) as another:
+            assert (await heard(another, "title"))["title"] == "The lecturer's"
+
+
+async def test_who_sends_faster_than_hands_is_closed_and_nobody_else(port, room):
+    ask(room)
+    async with joined(port, room) as phone, joined(port, room) as fast:
+        with contextlib.suppress(websockets.ConnectionClosed):
+            for number in range(200):
+                await fast.send(json.dumps({"question": 7, "number": number + 1, "taps": [0]}))
+        assert await closed(fast) == sockets.REFUSED
+        await phone.send(json.dumps({"question": 7, "number": 1, "taps": [0]}))
+        assert await heard(phone, "counted")
+
+
+async def test_a_page_of_another_origin_is_refused(port, room):
+    with pytest.raises(websockets.InvalidStatus):
+        async with joined(port, room, origin="https://elsewhere.example"):
+            pass
+    async with joined(port, room, {"secret": room.secret}, origin=f"http://127.0.0.1:{port}") as own:
+        assert await heard(own, "here")
+
+
+async def test_a_wrong_code_an_old_one_and_too_many_of_them(port, room):
+    async with joined(port, room) as phone:
+        room.end()
+        assert await closed(phone) == sockets.ENDED
+    async with joined(port, room) as phone:
+        assert await closed(phone) == sockets.ENDED
+    sockets.WRONG_CODES.left = sockets.WRONG_CODES.pace = 0
+    async with joined(port, room) as phone:
+        assert await closed(phone) == sockets.AGAIN
+
+
+async def test_a_full_server_takes_no_more_phones_and_still_a_wall(port, room, monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_ROOM_PHONES", "2")
+    async with joined(port, room, {"secret": room.secret}) as wall, joined(port, room), joined(port, room):
+        await heard(wall, "here", lambda here: here == 2)
+        async with joined(port, room) as third:
+            assert await closed(third) == sockets.FULL
+
+
+async def test_a_clock_that_is_set_ends_no_class(port, room, monkeypatch):
+    async with joined(port, room, {"secret": room.secret}) as wall:
+        await heard(wall, "here")
+        now = time.time()
+        monkeypatch.setattr("attnviz.rooms.live_rooms.time.time", lambda: now + 10 * 3600)
+        await asyncio.sleep(0.5)
+        ask(room)
+        assert await heard(wall, "question", lambda question: question is not None)
+
+
+async def test_phones_are_told_to_come_back_when_the_server_stops(port, room, monkeypatch):
+    other = free_port()
+    with running(other) as server:
+        async with joined(other, room) as phone:
+            await asyncio.sleep(0.3)
+            server.should_exit = True
+            assert await closed(phone) == sockets.AGAIN
