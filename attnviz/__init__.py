@@ -21,6 +21,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from attnviz.analysis.heads.nearest_heads import NearestHeads, nearest_heads
     from attnviz.analysis.heads.removal_costs import mean_outputs
     from attnviz.base.message import Problem
     from attnviz.core.attention import attend
@@ -61,6 +62,7 @@ __all__ = [
     "LoadedModel",
     "LogitAttribution",
     "LogitLens",
+    "NearestHeads",
     "NotebookView",
     "Patching",
     "Problem",
@@ -79,6 +81,7 @@ __all__ = [
     "intervene",
     "load",
     "mean_outputs",
+    "nearest_heads",
     "patch",
     "path_patching",
     "remask",
@@ -103,6 +106,7 @@ _NAMES = {
     "attnviz.models.catalogue": ("LoadedModel",),
     "attnviz.models.loading": ("load",),
     "attnviz.notebook": ("HeadTable", "NotebookView", "cost_of_heads", "find_heads", "show"),
+    "attnviz.analysis.heads.nearest_heads": ("NearestHeads", "nearest_heads"),
     "attnviz.analysis.heads.removal_costs": ("mean_outputs",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

@@ -35,6 +35,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from attnviz.rooms.addresses import is_local, own_address
 from attnviz.serve import compressed_files, log_lines, process_limits
 
 log = logging.getLogger("attnviz.class")
@@ -124,6 +125,10 @@ class ClassServer:
             "ATTNVIZ_HOSTED": os.environ.get("ATTNVIZ_HOSTED", "1"),
             "ATTNVIZ_READINGS": str(folder / "readings"),
         }
+        host, _colon, port = listen.rpartition(":")
+        if not is_local(host.strip("[]")):  # each process listens to nginx alone, which others reach
+            host = own_address() if host in ("", "*", "0.0.0.0", "[::]") else host
+            self.environment.setdefault("ATTNVIZ_ADDRESS", f"http://{host}:{port}")
         self.nginx: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:

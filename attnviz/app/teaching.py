@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import sqlite3
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -58,7 +59,7 @@ def teach_button() -> None:
 def _open_room() -> None:
     try:
         set_projector(Projector.begin())
-    except (Problem, OSError) as problem:
+    except (Problem, OSError, sqlite3.Error) as problem:
         text = translate_message(problem.message) if isinstance(problem, Problem) else str(problem)
         st.toast(escape_markdown(text), icon=":material/error:")
 
