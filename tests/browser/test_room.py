@@ -12,7 +12,6 @@ from playwright.sync_api import expect
 from websockets.sync.client import connect
 
 from attnviz.pages.lessons.panels import all_lessons
-from deploy.class_server import free_port
 from tests.browser.conftest import ROOT, Server, at_rest, widest
 
 PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
@@ -22,10 +21,12 @@ HEAD = ".ph-picture .av-heat canvas"
 
 @pytest.fixture
 def server(tmp_path):
-    env = os.environ | {"HF_HUB_OFFLINE": "1", "ATTNVIZ_ROOMS": str(tmp_path / "rooms")}
-    with Server(ROOT / "app.py", tmp_path / "log.txt", env=env, port=free_port()) as running:
-        running.env = env
+    with Server(ROOT / "app.py", tmp_path / "log.txt", env=environment(tmp_path)) as running:
         yield running
+
+
+def environment(folder):
+    return os.environ | {"HF_HUB_OFFLINE": "1", "ATTNVIZ_ROOMS": str(folder / "rooms")}
 
 
 def opened_room(server, new_page, view="", **window):
@@ -176,7 +177,7 @@ def test_a_killed_server_loses_no_vote_and_wall_and_phones_come_back(server, bro
     server.process.send_signal(signal.SIGKILL)
     server.process.wait()
     port = int(server.url.rpartition(":")[2])
-    with Server(ROOT / "app.py", tmp_path / "again.txt", env=server.env, port=port):
+    with Server(ROOT / "app.py", tmp_path / "again.txt", env=environment(tmp_path), port=port):
         expect(wall.locator(f"{WALL} .wl-cell:has(div) span")).to_have_text(["5"])
         wall.reload()
         at_rest(wall)
