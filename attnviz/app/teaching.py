@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
-import segno
 import streamlit as st
 
 from attnviz.analysis.heads.nearest_heads import compare_rows
@@ -88,6 +87,8 @@ def draw_wall() -> None:
 
 def join_addresses(code: str) -> list[JoinAddress]:
     """Where phones reach this app, the likeliest first; empty where only this machine does."""
+    import segno  # here: only a room needs it
+
     url = urlsplit(st.context.url or "")
     port = f":{url.port}" if url.port else ""
     origins = [f"{url.scheme}://{url.netloc}"]

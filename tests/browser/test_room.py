@@ -16,7 +16,7 @@ from tests.browser.conftest import ROOT, Server, at_rest, widest
 
 PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
 WALL = ".st-key-wall"
-HEAD = ".ph-picture .av-heat canvas"
+PICTURE = ".ph-picture .av-root > *"
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_a_class_joins_votes_and_sees_its_row_beside_the_models(server, new_page
     wall, code = opened_room(server, new_page)
     expect(wall.locator(WALL)).to_contain_text("0 are here")
     phone = joined(server, new_page, code)
-    expect(phone.locator(HEAD).first).to_be_visible()
+    expect(phone.locator(PICTURE).first).to_be_visible()
     expect(phone.get_by_role("heading", name="What is attention?")).to_be_visible()
     expect(wall.locator(WALL)).to_contain_text("1 is here")
     assert widest(phone) <= 390
@@ -109,7 +109,7 @@ def test_a_class_joins_votes_and_sees_its_row_beside_the_models(server, new_page
     expect(mine).to_have_text(["animal", "75% your tap", "street", "1% your tap"])
     expect(phone.locator("main")).to_contain_text("had not read “tired”")
     does(wall, "hide")
-    expect(phone.locator(HEAD).first).to_be_visible()
+    expect(phone.locator(PICTURE).first).to_be_visible()
 
 
 def test_a_phone_follows_each_step_until_it_is_touched_and_comes_back(server, new_page):
@@ -157,7 +157,7 @@ def test_a_wrong_code_and_an_old_one_get_a_sentence_and_a_field(server, new_page
     _wall, code = opened_room(server, new_page)
     field.fill(code.lower())
     field.press("Enter")
-    expect(phone.locator(HEAD).first).to_be_visible()
+    expect(phone.locator(PICTURE).first).to_be_visible()
     phone.close()
 
 
