@@ -60,7 +60,7 @@ class TooSlow(BaseException):
 def main(names: list[str]) -> None:
     warnings.filterwarnings("ignore")
     transformers.logging.set_verbosity_error()
-    signal.signal(signal.SIGALRM, _ring)
+    signal.signal(signal.SIGALRM, raise_too_slow)
     verdicts = {}
     for name in names or MODEL_MAPPING_NAMES:
         verdicts[name] = verdict = judge(name)
@@ -103,7 +103,7 @@ def _short(error: Exception) -> str:
     return text if len(text) <= 110 else text[:107] + "..."
 
 
-def _ring(*_: object) -> None:
+def raise_too_slow(*_: object) -> None:
     raise TooSlow
 
 

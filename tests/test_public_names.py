@@ -34,3 +34,17 @@ def test_a_repr_takes_a_few_lines() -> None:
     assert repr(loaded) == "<LoadedModel tiny: LlamaForCausalLM, 2 layers of 6 heads>"
     for each in (edit, loaded, trace, trace[0], av.show(trace), trace.logit_attribution(3), trace[0].stages()):
         assert len(repr(each)) < 500, repr(each)
+
+
+def test_a_repr_of_an_analysis_fits_a_few_lines() -> None:
+    model, one, two = llama(vocab_size=5000), tokens()[:1], tokens(seed=3)[:1]
+    trace = av.capture(model, one, residual=True)
+    for each in (
+        trace.logit_lens([3, 4], n=50),
+        trace.logit_lens(n=0),
+        av.attribution_patching(model, one, two, 7, 11),
+        av.find_circuit(model, one, two, 7, 11),
+        av.head_circuits(model, 0, 0),
+        av.composition_scores(model),
+    ):
+        assert len(repr(each)) < 500, repr(each)

@@ -16,7 +16,7 @@ from attnviz.models.attribution.patching import Model, Prompt, model_arguments
 from attnviz.models.capture import Edit, Trace, capture, intervene
 from attnviz.models.capture.forward_pass import attach_hooks, modules_by_name, this_thread_only, unwrap_model
 from attnviz.models.capture.head_selection import to_float32
-from attnviz.models.tokens import token_id
+from attnviz.models.tokens import token_ids
 
 By = Literal["mean", "resample"]
 
@@ -28,7 +28,7 @@ class Member(NamedTuple):
     head: int | None = None  #: None: the MLP
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Circuit:
     """Heads and MLPs ordered by score, and the share of the logit difference that the first few preserve.
 
@@ -44,6 +44,11 @@ class Circuit:
     ablated: float  #: the logit difference with every head and MLP ablated
     by: By = "mean"  #: what ablated parts were replaced by
     per_position: bool = True  #: whether means were taken at each position, and not over all tokens
+
+    def __repr__(self) -> str:
+        shares = ", ".join(f"{size} keep {share:.0%}" for size, share in zip(self.sizes, self.kept, strict=True))
+        of = f"{len(self.members)} heads and MLPs"
+        return f"<Circuit of a logit difference of {self.whole:.2f}: of {of}, {shares[:300]}>"
 
     def smallest(self, share: float = 0.8) -> tuple[Member, ...]:
         """Members of the smallest measured circuit that keeps at least `share` of the logit difference."""
@@ -78,7 +83,7 @@ class Ablation:
         self.by, self._model, self._prompt, self._position = by, model, prompt, position
         self._pass = partial(_run_prompt, model, tokenizer=tokenizer)
         trace = self._pass(prompt, residual=True, logits=self._logits)
-        self._token, self._versus = (token_id(tokenizer or trace.tokenizer, choice) for choice in (token, versus))
+        self._token, self._versus = token_ids(tokenizer or trace.tokenizer, token, versus)
         attribution = trace.logit_attribution(self._token, self._versus, position)
         assert trace.residual is not None
         self._path, self._layers, self._mlps = trace.residual.require_path(), trace.layers, trace.residual.mlps

@@ -17,14 +17,15 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Message, MessageList, Problem
-from attnviz.models.attribution.patching import Model, resolve_index
+from attnviz.base.message import Message, MessageList, Problem, require_whole
+from attnviz.models.attribution.patching import Model
 from attnviz.models.capture.adapter import switch_implementation, uses_interface
 from attnviz.models.capture.attention_call import AttentionCall, listen_to_calls
 from attnviz.models.capture.forward_pass import (
     attach_hooks,
     block_name,
     disable_compile,
+    input_device,
     is_hidden,
     is_within,
     modules_by_name,
@@ -32,12 +33,14 @@ from attnviz.models.capture.forward_pass import (
     this_thread_only,
     unwrap_model,
 )
-from attnviz.models.capture.head_selection import to_float32
+from attnviz.models.capture.head_selection import resolve_index, to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.residual import LogitPath, Residual, freeze_norm
 from attnviz.models.capture.run import capture
 from attnviz.models.capture.trace import Trace
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.tokens import token_id
 
 ROWS = 512  #: tokens at a time
 
@@ -46,7 +49,7 @@ _TOKEN = 7  #: of the pass that shows how the parts of a model are called; token
 TokenPair = tuple[int, int, float]  #: a token, another one, and their score
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HeadCircuits:
     """QK and OV circuits of one head over V tokens.
 
@@ -60,6 +63,10 @@ class HeadCircuits:
     values: Tensor  #: (V, Dv)
     logits: Tensor | None  #: (V', Dv): of all tokens; None where a head's output does not reach the logits unchanged
     why: Message | None = None  #: why not
+
+    def __repr__(self) -> str:
+        writes = "its logits" if self.logits is not None else "no logits"
+        return f"<HeadCircuits over {len(self.tokens)} tokens, with {writes}: .matches(), .writes()>"
 
     def matches(self, query: int | None = None, n: int = 10, lowest: bool = False) -> list[TokenPair]:
         """The n best (query, key, score) of a query's token, None: of all tokens. `lowest` gives the worst instead."""
@@ -84,29 +91,36 @@ class HeadCircuits:
 
 
 def head_circuits(
-    model: Model, layer: int, head: int, distance: int = 0, tokens: Sequence[int] | None = None
+    model: Model, layer: int, head: int, distance: int = 0, tokens: Sequence[int | str] | None = None
 ) -> HeadCircuits:
     """Compute the QK and OV circuits of a head over the vocabulary, or over `tokens`.
 
     Each token's embedding goes straight through the layer's norm and projections, with the query `distance` positions
     after the key. Learned positions are left out.
     """
+    tokenizer = model.tokenizer if isinstance(model, LoadedModel) else None
     model = unwrap_model(model)
     embeds = getattr(model, "get_input_embeddings", lambda: None)()
-    trace, here = _run_one_token(model, 0)
     if not isinstance(embeds, nn.Embedding):
         raise Problem("{model} does not say what embeds its tokens", model=type(model).__name__)
+    chosen = [resolve_index("token", token_id(tokenizer, token), embeds.num_embeddings) for token in tokens or ()]
+    if tokens is not None and not chosen:
+        raise Problem("tokens is empty: name at least one, or leave it out for the vocabulary")
+    trace, here = _run_one_token(model, 0)
+    stream = trace.residual
+    assert stream is not None  # which was asked for
+    if embeds.embedding_dim != stream[0].shape[-1]:
+        raise Problem("the token vectors of {model} are not as wide as its stream", model=type(model).__name__)
     recorded = trace[resolve_index("layer", layer, len(trace))]
     head, block = resolve_index("head", head, recorded.n_heads), block_name(recorded.name) or recorded.name
     kv_head = head * recorded.n_kv_heads // recorded.n_heads
-    if distance < 0:
-        raise Problem("distance={distance} must be 0 or more", distance=distance)
+    require_whole("distance", distance, 0)
     there = here if distance == 0 else _run_one_token(model, distance)[1]
-    ids = torch.arange(embeds.num_embeddings) if tokens is None else torch.tensor(list(tokens))
+    ids = torch.arange(embeds.num_embeddings) if tokens is None else torch.tensor(chosen)
     parts: list[tuple[Tensor, Tensor, Tensor]] = []
     for some in ids.split(8 * ROWS):
         with torch.no_grad():
-            rows = embeds(some.to(embeds.weight.device))[:, None]  # (N, 1, M)
+            rows = embeds(some.to(input_device(embeds)))[:, None]  # (N, 1, M)
         later, first = (_read_attention(model, block, calls[block], rows) for calls in (there, here))
         q, _, _ = later.qkv
         _, k, v = first.qkv
@@ -114,10 +128,8 @@ def head_circuits(
             (to_float32(q[:, head, 0]) * recorded.scale, to_float32(k[:, kv_head, 0]), to_float32(v[:, kv_head, 0]))
         )
     queries, keys, values = (torch.cat(chunks) for chunks in zip(*parts, strict=True))
-    stream = trace.residual
-    assert stream is not None  # which was asked for
     bends = stream.path is not None and any(step.function for step in stream.path.steps)  # an activation on the way
-    why = stream.why if stream.path is None else stream.linearised if bends else None
+    why = stream.why or (stream.linearised if bends else None)
     logits = None if stream.path is None or why is not None else _logit_map(stream, stream.path, recorded, trace, head)
     return HeadCircuits(ids, queries, keys, values, logits, why)
 
@@ -148,7 +160,7 @@ def _best_pairs(left: Tensor, right: Tensor, n: int, lowest: bool) -> list[Token
     return sorted(best, key=lambda pair: -sign * pair[2])[:n]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Composition:
     """Composition scores of pairs of heads, (L, H, L, H): earlier head first.
 
@@ -160,6 +172,10 @@ class Composition:
     q: Tensor
     k: Tensor
     v: Tensor
+
+    def __repr__(self) -> str:
+        layers, heads = self.q.shape[:2]
+        return f"<Composition of {layers} layers of {heads} heads: .q, .k and .v>"
 
 
 def composition_scores(model: Model) -> Composition:
@@ -246,10 +262,11 @@ def _run_one_token(model: nn.Module, position: int) -> tuple[Trace, dict[str, _M
     calls: dict[str, _ModuleCall] = {}
 
     def keep(name: str, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], answered: Any) -> None:
-        if any(map(is_hidden, (*args, *kwargs.values()))):
-            calls[name] = _ModuleCall(module, args, kwargs, answered)
+        if any(map(is_hidden, (*args, *kwargs.values()))):  # a cache would add this token's keys to later rows
+            kept = {key: None if hasattr(value, "get_seq_length") else value for key, value in kwargs.items()}
+            calls[name] = _ModuleCall(module, args, kept, answered)
 
-    inputs: dict[str, Any] = {"input_ids": torch.full((1, 1), _TOKEN, device=next(model.parameters()).device)}
+    inputs: dict[str, Any] = {"input_ids": torch.full((1, 1), _TOKEN, device=input_device(model))}
     if "position_ids" in inspect.signature(model.forward).parameters:
         inputs["position_ids"] = torch.full_like(inputs["input_ids"], position)
     elif position:

@@ -6,6 +6,7 @@ pass for a few cells.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -15,16 +16,16 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import MessageList, Problem
+from attnviz.base.message import MessageList, Problem, require_whole
 from attnviz.base.words import N_
 from attnviz.models.capture.edit import Edit
 from attnviz.models.capture.forward_pass import has_two_stacks, unwrap_model
-from attnviz.models.capture.head_selection import to_float32
+from attnviz.models.capture.head_selection import resolve_index, to_float32
 from attnviz.models.capture.recorder import require_gradient
 from attnviz.models.capture.run import intervene
 from attnviz.models.capture.trace import Trace
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.tokens import token_id
+from attnviz.models.tokens import token_ids
 
 Model = nn.Module | LoadedModel
 Prompt = str | Tensor | Mapping[str, Any]  #: a sentence, token ids (1, T), or the model's arguments by name
@@ -57,7 +58,14 @@ class Measure:
     ) -> Measure:
         """Measure of tokens given by id or text; a loaded model brings its own tokenizer."""
         reader = model.tokenizer if tokenizer is None and isinstance(model, LoadedModel) else tokenizer
-        return Measure(token_id(reader, token), token_id(reader, versus), position, tokenizer)
+        ids = token_ids(reader, token, versus)
+        output = getattr(unwrap_model(model), "get_output_embeddings", lambda: None)()
+        if isinstance(output, nn.Linear):  # found before the first pass
+            for one in ids if versus is not None else ids[:1]:
+                resolve_index("token", one, output.out_features)
+        if position is not None:
+            resolve_index("position", position, sys.maxsize)
+        return Measure(*ids, position, tokenizer)
 
     def evaluate(self, trace: Trace) -> Tensor:
         """Value of the measure in each row, (B,)."""
@@ -73,7 +81,7 @@ class Measure:
         return token_logits if self.versus is None else token_logits - to_float32(logits[:, self.versus])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Patching:
     """First-order effects on the measure of patching clean activations into the corrupted run.
 
@@ -87,6 +95,12 @@ class Patching:
     after: float
     layers: tuple[str, ...] = ()  #: the attention layers' dotted names
     tokens: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  #: labels of both prompts, clean first, where known
+
+    def __repr__(self) -> str:
+        most = ", ".join(f"{cell.layer}.{cell.head} {self.at(cell):+.2f}" for cell in self.top(3))
+        layers, heads, length = self.heads.shape
+        sizes = f"{layers} layers, {heads} heads, {length} tokens"
+        return f"<Patching from {self.before:.2f} to {self.after:.2f}: heads {most}, ...; {sizes}>"
 
     @property
     def by_head(self) -> Tensor:
@@ -159,23 +173,53 @@ def exact_patching(
     clean: Prompt,
     corrupted: Prompt,
     token: int | str,
-    cells: Iterable[Cell],
+    cells: Iterable[Cell | tuple[int, ...]],
     versus: int | str | None = None,
     position: int | None = None,
     tokenizer: Any = None,
     at_once: int = 8,
 ) -> Iterator[tuple[Cell, float]]:
-    """Yield each cell with the exact change of the measure when it is patched into the corrupted run.
+    """Yield each cell, as it was given, with the exact change of the measure when it is patched into the corrupted run.
 
     Two passes run both prompts; then each pass measures `at_once` cells.
     """
     measure = Measure.from_tokens(model, token, versus, position, tokenizer)
+    require_whole("at_once", at_once)
+    return _exact_effects(model, clean, corrupted, measure, parse_cells(cells), at_once)
+
+
+def _exact_effects(
+    model: Model, clean: Prompt, corrupted: Prompt, measure: Measure, cells: Iterator[GivenCell], at_once: int
+) -> Iterator[tuple[Cell, float]]:
+    """Yield each cell with its exact effect."""
     good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure)
-    before, left = float(measure.evaluate(bad.trace)), (good.resolve_cell(Cell(*cell)) for cell in cells)
+    before, left = float(measure.evaluate(bad.trace)), ((given, good.resolve_cell(cell)) for given, cell in cells)
     while some := list(islice(left, at_once)):
         inputs = {name: repeat_rows(value, len(some)) for name, value in bad.inputs.items()}
-        trace = intervene(model, good.edits_for(some), **inputs, logits="last" if position is None else "all")
-        yield from zip(some, (measure.evaluate(trace) - before).tolist(), strict=True)
+        edits = good.edits_for([cell for _, cell in some])
+        trace = intervene(model, edits, **inputs, logits="last" if measure.position is None else "all")
+        yield from zip((given for given, _ in some), (measure.evaluate(trace) - before).tolist(), strict=True)
+
+
+GivenCell = tuple[Any, Cell]  #: a cell as it was given, and parsed
+
+
+def parse_cells(cells: Iterable[tuple[Any, ...]]) -> Iterator[GivenCell]:
+    """Yield each cell as it was given and as a Cell; raises a Problem for what is none."""
+    if not isinstance(cells, Iterable):
+        raise Problem(
+            "{cells} are no cells: give a list of (layer, head) or (layer, head, position)", cells=repr(cells)
+        )
+
+    def parse(cell: Any) -> GivenCell:
+        try:
+            return tuple(cell) if isinstance(cell, list) else cell, Cell(*cell)
+        except TypeError as error:
+            raise Problem(
+                "{cell} is no cell: give (layer, head) or (layer, head, position)", cell=repr(cell)[:60]
+            ) from error
+
+    return map(parse, cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,12 +325,3 @@ def model_arguments(prompt: Prompt) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 def repeat_rows(value: Any, rows: int) -> Any:
     return value.repeat_interleave(rows, 0) if isinstance(value, Tensor) and value.dim() > 1 else value
-
-
-def resolve_index(name: str, number: int, many: int) -> int:
-    """Non-negative index of `number` among `many`; raises a Problem if it is out of range."""
-    if not -many <= number < many:
-        raise Problem(
-            "{name}={number} must be from {first} to {last}", name=name, number=number, first=-many, last=many - 1
-        )
-    return number % many

@@ -14,14 +14,16 @@ from typing import Any, Literal, NamedTuple
 
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem
+from attnviz.base.message import Problem, require_whole
 from attnviz.models.attribution.patching import (
     Cell,
+    GivenCell,
     Measure,
     Model,
     Prompt,
     PromptPass,
     clean_and_corrupted_pass,
+    parse_cells,
     repeat_rows,
 )
 from attnviz.models.capture.edit import Edit
@@ -55,7 +57,7 @@ def path_patching(
     clean: Prompt,
     corrupted: Prompt,
     token: int | str,
-    senders: Iterable[Cell],
+    senders: Iterable[Cell | tuple[int, ...]],
     receivers: Iterable[tuple[int, int, Through]] | Literal["logits"] = "logits",
     versus: int | str | None = None,
     position: int | None = None,
@@ -63,7 +65,7 @@ def path_patching(
     tokenizer: Any = None,
     at_once: int = 8,
 ) -> Iterator[tuple[Cell, float]]:
-    """Yield each sender with the effect of its corrupted output on the clean measure, by direct paths to the receivers.
+    """Yield each sender, as given, with its corrupted output's effect on the clean measure by paths to receivers.
 
     The measure is that of `attribution_patching`. A sender is a head, (layer, head) or (layer, head, position);
     `receivers` are heads with one of q, k and v each, patched together, or "logits". All other heads are frozen at the
@@ -73,19 +75,59 @@ def path_patching(
     if mlps not in ("recomputed", "frozen"):
         raise Problem('mlps={mlps} must be "recomputed" or "frozen"', mlps=repr(mlps))
     measure = Measure.from_tokens(model, token, versus, position, tokenizer)
+    require_whole("at_once", at_once)
+    ends = None if receivers == "logits" else _parse_receivers(receivers)
+    return _path_effects(model, clean, corrupted, measure, parse_cells(senders), ends, mlps, at_once)
+
+
+def _path_effects(
+    model: Model,
+    clean: Prompt,
+    corrupted: Prompt,
+    measure: Measure,
+    senders: Iterator[GivenCell],
+    receivers: list[Receiver] | None,
+    mlps: Mlps,
+    at_once: int,
+) -> Iterator[tuple[Cell, float]]:
+    """Yield each sender with its effect by direct paths to the receivers, None meaning the logits."""
     good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure)
-    ends = None if receivers == "logits" else [_resolve_receiver(Receiver(*receiver), good) for receiver in receivers]
+    ends = None if receivers is None else [_resolve_receiver(receiver, good) for receiver in receivers]
     frozen_mlps = _FrozenMlps(unwrap_model(model), good) if mlps == "frozen" else None
     frozen = [Edit(layer.name, run=layer.run, output=layer.head_outputs()) for layer in good.trace]
-    before, left = measure.evaluate(good.trace), (bad.resolve_cell(Cell(*sender)) for sender in senders)
-    logits: Any = "last" if position is None else "all"
+    before, left = measure.evaluate(good.trace), ((given, _resolve_sender(cell, bad, ends)) for given, cell in senders)
+    logits: Any = "last" if measure.position is None else "all"
     while some := list(islice(left, at_once)):
         inputs = {name: repeat_rows(value, len(some)) for name, value in good.inputs.items()}
         with nullcontext() if frozen_mlps is None else frozen_mlps.freeze_outputs():
-            trace = intervene(model, [*frozen, *bad.edits_for(some)], **inputs, logits=logits)
+            trace = intervene(model, [*frozen, *bad.edits_for([cell for _, cell in some])], **inputs, logits=logits)
         if ends is not None:
             trace = intervene(model, [_receiver_edit(end, trace) for end in ends], **inputs, logits=logits)
-        yield from zip(some, (measure.evaluate(trace) - before).tolist(), strict=True)
+        yield from zip((given for given, _ in some), (measure.evaluate(trace) - before).tolist(), strict=True)
+
+
+def _parse_receivers(receivers: Iterable[tuple[int, int, Through]]) -> list[Receiver]:
+    """Receivers as such; raises a Problem for what is none."""
+    try:
+        return [Receiver(*receiver) for receiver in receivers]
+    except TypeError as error:
+        raise Problem(
+            'receivers={receivers} must be "logits" or a list of (layer, head, "q", "k" or "v")',
+            receivers=repr(receivers)[:60],
+        ) from error
+
+
+def _resolve_sender(sender: Cell, corrupted: PromptPass, ends: list[Receiver] | None) -> Cell:
+    """Sender with non-negative indices; raises a Problem if no path leads from it to a receiver."""
+    cell = corrupted.resolve_cell(sender)
+    last = len(corrupted.trace) if ends is None else max(end.layer for end in ends)
+    if cell.layer >= last:
+        raise Problem(
+            "the sender {sender} is not below layer {layer}, that of the last receiver: no path leads up to it",
+            sender=str(tuple(sender)),
+            layer=last,
+        )
+    return cell
 
 
 def _resolve_receiver(end: Receiver, clean: PromptPass) -> Receiver:

@@ -175,6 +175,8 @@ def attention(
     if active is None and adapter.original_implementation(module) not in adapter.OURS:
         # this thread captures nothing while another one captures the same foreign model
         return adapter.original_function(module)(module, query, key, value, attention_mask, **kwargs)
+    if active is None and kwargs.get("output_attentions"):  # of an adopted model: fused attention has no weights
+        return eager_attention(module, parse_call(module, query, key, value, attention_mask, kwargs, {}), kwargs)
     # what torch's fused attention would refuse or ignore
     if active is None and all(
         kwargs.get(name) is None for name in ("softcap", "s_aux", "sinks", "indices", "block_indices")

@@ -98,7 +98,7 @@ class ResumedPass:
         with attach_hooks(hooks):
             self.trace = capture(self.model, logits="all", residual=True, **inputs)
         stream = self.trace.residual
-        if stream is None or stream.path is None:
+        if stream is None or stream.path is None or stream.why is not None:
             raise Problem(
                 "this model cannot be taken up in the middle of a pass: {why}",
                 why=None if stream is None else stream.why,

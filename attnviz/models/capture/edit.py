@@ -60,7 +60,7 @@ class Edit:
 
     `at` names the query positions that change, whatever the change is; negative ones count from the end. At all others
     the layer's output is the model's own, to the last bit. An edit has to name a change, and only one of
-    `silence` and `output`, and of `uniform`, `weights` and a scale.
+    `silence` and `output`, of `scale` and `factor`, and of `uniform`, `weights` and a scale.
 
     In a generation under an edit (`intervene(model.generate, ...)`), positions are those of the whole text, prompt and
     generated tokens. That holds for `at` and `block`, and for a `mask`, `weights`, `output` or `stream` with an entry
@@ -99,7 +99,13 @@ class Edit:
         changes = self.given()
         if not changes:
             raise Problem("this edit names no change: give one of {changes}", changes=MessageList([*CHANGES, "stream"]))
-        for either in (("silence", "output"), ("uniform", "weights"), ("uniform", "scale"), ("uniform", "factor")):
+        for either in (
+            ("silence", "output"),
+            ("uniform", "weights"),
+            ("uniform", "scale"),
+            ("uniform", "factor"),
+            ("scale", "factor"),
+        ):
             if set(either) <= set(changes):
                 raise Problem("{one} and {other} exclude each other: give one of them", one=either[0], other=either[1])
 

@@ -31,8 +31,17 @@ def unwrap_model(model: Any) -> nn.Module:
         model = model.model
     if not isinstance(model, nn.Module):
         raise Problem("{given} is neither a model nor a method of one", given=repr(model)[:60])
-    inner = getattr(model, _WRAPPED, model)
+    inner: Any = getattr(model, _WRAPPED, model)
+    adapter = getattr(inner, "active_peft_config", None)
+    if adapter is not None and not adapter.is_prompt_learning:  # what it adds lies inside the model that it wraps
+        inner = inner.get_base_model()
     return inner if isinstance(inner, nn.Module) else model
+
+
+def input_device(model: nn.Module) -> torch.device:
+    """Device of what the model is given; an offloaded model brings it to where it computes."""
+    devices = (parameter.device for parameter in model.parameters() if not parameter.is_meta)
+    return next(devices, torch.device("cpu"))
 
 
 def modules_by_name(model: nn.Module) -> dict[str, nn.Module]:
@@ -68,12 +77,13 @@ def is_hidden(value: Any) -> bool:
 def replace_hidden(
     name: str, change: Callable[[Tensor], Tensor], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Arguments of a module with `change` applied to the first hidden states among them."""
-    hidden_key = next((key for key, value in (*enumerate(args), *kwargs.items()) if is_hidden(value)), None)
-    if hidden_key is None:
+    """Arguments of a module with `change` applied to the first hidden states among them, wherever they stand."""
+    hidden = next((value for value in (*args, *kwargs.values()) if is_hidden(value)), None)
+    if hidden is None:
         raise Problem("{name} is not given a residual stream", name=name)
-    others = {key: change(value) if key == hidden_key else value for key, value in kwargs.items()}
-    return tuple(change(value) if n == hidden_key else value for n, value in enumerate(args)), others
+    new = change(hidden)  # CTRL's attention is given one tensor three times, as queries, keys and values
+    others = {key: new if value is hidden else value for key, value in kwargs.items()}
+    return tuple(new if value is hidden else value for value in args), others
 
 
 def block_name(name: str) -> str | None:

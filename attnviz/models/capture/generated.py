@@ -41,9 +41,8 @@ def record_generation(
     Its queries are all positions that went through the model. `logits` "last" are those of the last pass, "all"
     those of every pass at its last position, (B, passes, V).
     """
-    model = getattr(method, "__self__", None)
-    if not isinstance(model, nn.Module):
-        model = unwrap_model(method)
+    owner = getattr(method, "__self__", None)
+    model = unwrap_model(owner if isinstance(owner, nn.Module) else method)
     if uses_interface(model):
         recorder = Recorder(model)
         with (

@@ -38,6 +38,23 @@ def to_whole_numbers(value: object) -> list[int] | None:
         return None
 
 
+def resolve_index(name: str, number: object, count: int) -> int:
+    """`number` as an index from 0, negative ones from the end; a Problem unless it is a whole number among `count`."""
+    try:
+        whole = index(number)  # type: ignore[arg-type]
+    except TypeError:
+        whole = count
+    if not -count <= whole < count:
+        raise Problem(
+            "{name}={number} must be a whole number from {first} to {last}",
+            name=name,
+            number=repr(number)[:60],
+            first=-count,
+            last=count - 1,
+        )
+    return whole % count
+
+
 def resolve_heads(heads: int | Iterable[int] | None, n_heads: int, layer: int) -> list[int]:
     """`heads` as a list, None meaning all, negative ones from the end; a Problem if it is empty or one is not there."""
     chosen = list(range(n_heads)) if heads is None else to_whole_numbers(heads)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from attnviz.base.extras import pandas
 from attnviz.base.message import Message, Problem
-from attnviz.models.capture.head_selection import resolve_heads, to_float32
+from attnviz.models.capture.head_selection import resolve_heads, resolve_index, to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.residual import Residual, project_onto, pull_back_direction, vectors_at
 
@@ -100,9 +100,7 @@ class LogitAttribution:
 
     def sources(self, layer: int, head: int) -> Tensor:
         """Share of each source token in a head's term, (B, K); they add up to `heads[:, layer, head]`."""
-        if not -len(self.parts) <= layer < len(self.parts):
-            raise Problem("there is no layer {index} here; there are {count}", index=layer, count=len(self.parts))
-        head_parts = self.parts[layer]
+        head_parts = self.parts[resolve_index("layer", layer, len(self.parts))]
         recorded, through, at = head_parts.layer, head_parts.through, head_parts.at
         (head,) = resolve_heads(head, recorded.n_heads, layer)
         if recorded.set_output is not None:
@@ -193,7 +191,7 @@ def _token_term(residual: Residual, start: Tensor, direction: Tensor, at: Tensor
     return total
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LogitLens:
     """What the final norm and the unembedding make of the stream at the input of each block, and at its end.
 
@@ -207,10 +205,18 @@ class LogitLens:
     top_tokens: Tensor  #: (B, L + 1, k) ids, most likely first
     top_probabilities: Tensor  #: (B, L + 1, k)
 
+    def __repr__(self) -> str:
+        rows, depths, count = self.top_tokens.shape
+        if not count:
+            return f"<LogitLens of {rows} rows at {depths} depths>"
+        last = zip(self.top_tokens[0, -1].tolist(), self.top_probabilities[0, -1].tolist(), strict=True)
+        likely = ", ".join(f"{token} {share:.0%}" for token, share in last)
+        return f"<LogitLens of {rows} rows at {depths} depths: at the end of the first, tokens {likely[:300]}>"
+
 
 def logit_lens(residual: Residual, tokens: Tensor, positions: Tensor, n: int) -> LogitLens:
     """Logit lens for tokens (B, n) at one position (B,) of each row: at each block's input and at the end."""
-    path = residual.require_path()
+    path = residual.require_path(through_blocks=False)
     streams = torch.stack(
         [vectors_at(stream, positions[:, None])[:, 0] for stream in residual.streams], 1
     )  # (B, L + 1, M)
@@ -222,5 +228,7 @@ def logit_lens(residual: Residual, tokens: Tensor, positions: Tensor, n: int) ->
     logits = path.apply_softcap(logits)  # (B, L + 1, V)
     chances, ids = logits.softmax(-1), tokens[:, None].expand(-1, logits.shape[1], -1)
     token_logits, best = logits.gather(-1, ids), chances.topk(min(n, logits.shape[-1]))
-    ranks = torch.stack([(logits > logit[..., None]).sum(-1) + 1 for logit in token_logits.unbind(-1)], -1)
+    ranks = torch.empty_like(ids)
+    for column, logit in enumerate(token_logits.unbind(-1)):  # one at a time: all would take n times the vocabulary
+        ranks[..., column] = (logits > logit[..., None]).sum(-1) + 1
     return LogitLens(tokens, token_logits, chances.gather(-1, ids), ranks, best.indices, best.values)

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attnviz.models.capture.forward_pass import input_device
 from attnviz.models.capture.head_selection import to_float32
 
 _NAMES = ("o_proj", "out_proj", "c_proj", "o", "out_lin", "wo", "dense", "proj", "to_out", "Wo", "out", "projection")
@@ -20,24 +21,35 @@ def find_output_projection(module: nn.Module, parent: nn.Module | None, width: i
     adapter, is run on the identity matrix.
     """
     layer = find_output_layer(module, parent, width)
-    return None if layer is None else _projection_weight(layer, width)
+    return None if layer is None else projection_weight(layer, width)
 
 
 def copy_projection(layer: nn.Module, width: int) -> tuple[Tensor, Tensor | None]:
     """Copies of the matrix (M, H*Dv) and the bias (M,) of an output projection."""
-    bias = getattr(layer, "bias", None)
-    return _projection_weight(layer, width).detach().clone(), bias.detach().clone() if isinstance(
-        bias, Tensor
-    ) else None
+    return projection_weight(layer, width).detach().clone(), layer_bias(layer)
 
 
-def _projection_weight(layer: nn.Module, width: int) -> Tensor:
+def projection_weight(layer: nn.Module, width: int) -> Tensor:
+    """The matrix (N, width) of a linear layer, as the model applies it now, even quantised or offloaded."""
     weight = _plain_weight(layer)
     if weight is not None:
         return weight
-    like = next(layer.parameters())
-    dtype = like.dtype if like.is_floating_point() else torch.float32
-    return _make_projection(layer)(torch.eye(width, dtype=dtype, device=like.device)).mT
+    like = next((p for p in layer.parameters() if p.is_floating_point()), torch.zeros(0))
+    return _make_projection(layer)(torch.eye(width, dtype=like.dtype, device=input_device(layer))).mT
+
+
+def layer_bias(layer: nn.Module) -> Tensor | None:
+    """A copy of the bias of a linear layer; None without one."""
+    bias = getattr(layer, "bias", None)
+    bias = bias() if callable(bias) else bias  # of a quantised layer
+    if not isinstance(bias, Tensor):
+        return None
+    if not bias.is_meta:
+        return bias.detach().clone()
+    width = _input_width(layer) or 0
+    with torch.no_grad():
+        answer: Tensor = layer.forward(torch.zeros(1, width, dtype=bias.dtype))
+    return answer[0]
 
 
 def find_output_layer(module: nn.Module, parent: nn.Module | None, width: int) -> nn.Module | None:

@@ -228,7 +228,8 @@ class LogitDirections:
 class Residual:
     """The residual stream at the input of each block, and at the end of the last one: `residual[i]` is (B, Q, M).
 
-    `why` says why what a head adds to the stream cannot be followed to the logits; None if it can.
+    `why` says why what a head adds to the stream cannot be followed to the logits; None if it can. With a `path` and a
+    `why`, the end of the stream alone can.
     """
 
     streams: tuple[Tensor, ...]
@@ -249,9 +250,9 @@ class Residual:
     def __iter__(self) -> Iterator[Tensor]:
         return iter(self.streams)
 
-    def require_path(self) -> LogitPath:
-        """Path to the logits; raises a Problem if a logit cannot be decomposed."""
-        if self.path is None:
+    def require_path(self, through_blocks: bool = True) -> LogitPath:
+        """Path to the logits; raises a Problem if it is not known, through all blocks or after the last one."""
+        if self.path is None or (through_blocks and self.why is not None):
             raise Problem("a logit of this model cannot be taken apart by heads: {why}", why=self.why)
         return self.path
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem
+from attnviz.base.message import MessageList, Problem
 from attnviz.models.capture.forward_pass import (
     attach_hooks,
     block_name,
@@ -21,7 +21,7 @@ from attnviz.models.capture.forward_pass import (
     this_thread_only,
 )
 from attnviz.models.capture.head_selection import to_float32
-from attnviz.models.capture.output_projection import find_output_layer
+from attnviz.models.capture.output_projection import find_output_layer, layer_bias, projection_weight
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.residual import ACTIVATIONS, FrozenMap, LogitPath, Residual, freeze_norm, vectors_at
 from attnviz.models.capture.stream_parts import BlockCall, StreamStart
@@ -48,10 +48,16 @@ class Passage:
             return None
         return freeze_norm(self.name, self.module, self.hidden_in, self.hidden_out)
 
+    def run_on(self, hidden: Tensor) -> "Passage":
+        """The passage of other hidden states through the same module."""
+        with torch.no_grad():  # not called as a module, so that forward hooks do not run
+            return replace(self, hidden_in=hidden, hidden_out=self.module.forward(hidden))
+
     def reshape_like(self, stream: Tensor) -> "Passage":
-        """The passage with hidden states in the shape of the stream, where they have its size."""
+        """The passage with hidden states in the shape of the stream, where they are its rows in one axis."""
+        rows = stream.shape[:-1].numel(), stream.shape[-1]
         hidden_in, hidden_out = (
-            t.view_as(stream) if t.numel() == stream.numel() else t for t in (self.hidden_in, self.hidden_out)
+            t.reshape(stream.shape) if t.shape == rows else t for t in (self.hidden_in, self.hidden_out)
         )
         return replace(self, hidden_in=hidden_in, hidden_out=hidden_out)
 
@@ -188,17 +194,19 @@ class ResidualWatch:
         if any(passage.hidden_in.shape != end.shape for passage in chain):
             raise Problem("the blocks of this model do not hand on one residual stream; leave residual out")
         residual = Residual((*(passage.hidden_in for passage in chain), end), blocks=tuple(blocks))
-        try:
-            residual = self._follow_to_logits(residual, trace, at)
+        inside = f"{parent_name(residual.blocks[0])}."
+        outside = [passage for name, seen in self.passages.items() if not name.startswith(inside) for passage in seen]
+        try:  # the lens needs the path alone
+            path = logit_path(self.model, residual[-1], outside, logits_at(trace.logits, at), at)
+            residual = replace(residual, path=path)
+            residual = self._follow_through_blocks(residual, trace)
         except Problem as problem:
             residual = replace(residual, why=problem.message)
         return replace(trace, residual=residual, last=at)
 
-    def _follow_to_logits(self, residual: Residual, trace: Trace, at: Tensor) -> Residual:
-        """The stream with all maps to the logits; raises a Problem if they cannot be found."""
+    def _follow_through_blocks(self, residual: Residual, trace: Trace) -> Residual:
+        """The stream with the maps of all its blocks; raises a Problem if they cannot be found."""
         joints = self._find_joints(trace.layers, residual.blocks)
-        inside = f"{parent_name(residual.blocks[0])}."
-        outside = [passage for name, seen in self.passages.items() if not name.startswith(inside) for passage in seen]
         maps = {
             f"{n}.{location}": frozen_map
             for n, joint in enumerate(joints)
@@ -207,7 +215,6 @@ class ResidualWatch:
         start = self.find_starts()[parent_name(residual.blocks[0])]
         return replace(
             residual,
-            path=logit_path(self.model, residual[-1], outside, logits_at(trace.logits, at), at),
             maps=maps if start.norm is None else maps | {"start": start.norm},
             embedded=start.vectors,
             mlps=tuple(joint.mlp for joint in joints),
@@ -236,13 +243,15 @@ class ResidualWatch:
         return starts
 
     def _blocks(self, layers: tuple[RecordedLayer, ...]) -> list[str]:
-        """Names of the blocks: outermost numbered modules with the self-attention of one stack."""
+        """Names of the blocks: outermost numbered modules of one list, of which some have self-attention."""
         names = []
         for layer in layers:
             name = block_name(layer.name)
             if name is not None and name in self.passages and name not in names:
                 names.append(name)
-        if len(set(map(parent_name, names))) != 1 or any(len(self.passages[name]) != 1 for name in names):
+        lists = set(map(parent_name, names))  # a hybrid's other blocks are in the same list
+        names = [name for name in self.passages if parent_name(name) in lists and block_name(name) == name]
+        if len(lists) != 1 or any(len(self.passages[name]) != 1 for name in names):
             raise Problem(
                 "the residual stream is read in models with one list of blocks that each run once; leave residual out"
             )
@@ -251,6 +260,11 @@ class ResidualWatch:
     def _find_joints(self, layers: tuple[RecordedLayer, ...], blocks: tuple[str, ...]) -> list[Joint]:
         """Find how each block adds its attention and MLP to the stream."""
         joints = []
+        without = set(blocks).difference(block_name(layer.name) or "" for layer in layers)
+        if without:
+            raise Problem(
+                "these blocks have no attention that was recorded: {names}", names=MessageList(sorted(without))
+            )
         for number, layer in enumerate(layers):
             block = block_name(layer.name)
             if number >= len(blocks) or block != blocks[number] or layer.kind != "self":
@@ -292,11 +306,12 @@ class ResidualWatch:
             expected = last @ to_float32(layer.w_o).mT + (0.0 if layer.b_o is None else to_float32(layer.b_o))
             if len(seen) == 1 and is_close(seen[0].hidden_out[:, -1], expected):
                 return seen[0].hidden_out
-        raise Problem(
-            "what the heads of {name} hand on is changed before or in its output projection, or that projection was "
-            "not found",
-            name=layer.name,
-        )
+            raise Problem(
+                "what the heads of {name} hand on is changed before or in its output projection, perhaps rounded to 8 "
+                "bits",
+                name=layer.name,
+            )
+        raise Problem("the output projection of {name} was not found", name=layer.name)
 
 
 def _is_flat(value: Any) -> bool:
@@ -311,16 +326,17 @@ def logit_path(model: nn.Module, end: Tensor, outside: list[Passage], logits: Te
     """
     ask = getattr(model, "get_output_embeddings", None)
     layer = ask() if callable(ask) else getattr(model, "lm_head", None)
-    weight = getattr(layer, "weight", None)
-    if not isinstance(layer, nn.Linear) or not isinstance(weight, Tensor) or not weight.is_floating_point():
+    width = getattr(layer, "in_features", None)
+    if not isinstance(layer, nn.Module) or not isinstance(width, int):
         raise Problem("it predicts no tokens: it has no output layer over a vocabulary, or none that is known as such")
     if logits is None:
         raise Problem('logits must be asked for, as "last" or "all"')
     head = [passage for passage in outside if passage.module is not layer]
-    steps, last = _find_steps(end, head)
+    steps, last = _find_steps(end, head, at.unique())
     output = next(name for name, module in modules_by_name(model).items() if module is layer)
-    path = LogitPath(steps, weight.detach(), None if layer.bias is None else layer.bias.detach(), output=output)
-    products = vectors_at(last, at[:, None])[:, 0] @ to_float32(weight.detach()).mT
+    weight = projection_weight(layer, width)
+    path = LogitPath(steps, weight, layer_bias(layer), output=output)
+    products = vectors_at(last, at[:, None])[:, 0] @ to_float32(weight).mT
     bias = torch.zeros(1, device=products.device) if path.bias is None else to_float32(path.bias)
     times = 100.0 if rounding_tolerance(logits.dtype) < 1e-3 else 3.0
     config = getattr(model, "config", None)
@@ -330,24 +346,29 @@ def logit_path(model: nn.Module, end: Tensor, outside: list[Passage], logits: Te
         return capped
     factor = float(((to_float32(logits) - bias) * products).sum() / (products * products).sum())
     if not is_close((products * factor + bias).to(logits.dtype), logits, times):
-        if any(passage.hidden_in.dim() == 3 and passage.hidden_in.shape[1] < end.shape[1] for passage in head):
-            raise Problem('only some positions went through its output head: capture with logits="all"')
         raise Problem("the model does something to its logits that is neither a product with a number nor a soft-cap")
     return replace(path, factor=1.0 if abs(factor - 1) < 10 * rounding_tolerance(logits.dtype) else factor)
 
 
-def _find_steps(end: Tensor, outside: list[Passage]) -> tuple[tuple[FrozenMap, ...], Tensor]:
-    """Norms, layers and activations after the end of the stream, and the output of the last one."""
+def _find_steps(end: Tensor, outside: list[Passage], kept: Tensor) -> tuple[tuple[FrozenMap, ...], Tensor]:
+    """Norms, layers and activations after the end of the stream, and the output of the last one.
+
+    Where only positions `kept` went through a module, all do now.
+    """
     steps: list[FrozenMap] = []
-    while (step := _next_step(end, outside)) is not None and len(steps) < len(outside):
+    while (step := _next_step(end, outside, kept)) is not None and len(steps) < len(outside):
         steps.append(step[0])
         end = step[1]
     return tuple(steps), end
 
 
-def _next_step(hidden: Tensor, outside: list[Passage]) -> tuple[FrozenMap, Tensor] | None:
+def _next_step(hidden: Tensor, outside: list[Passage], kept: Tensor) -> tuple[FrozenMap, Tensor] | None:
     """Module that takes these hidden states, as a map, with its output; or the activation before the next module."""
-    leaves = [passage for passage in outside if not any(True for _ in passage.module.children())]
+    leaves = [
+        passage.run_on(hidden) if _is_some_of(passage.hidden_in, hidden, kept) else passage
+        for passage in outside
+        if not any(True for _ in passage.module.children())
+    ]
     for passage in leaves:
         if passage.hidden_in.shape != hidden.shape or not torch.equal(passage.hidden_in, hidden):
             continue
@@ -361,23 +382,31 @@ def _next_step(hidden: Tensor, outside: list[Passage]) -> tuple[FrozenMap, Tenso
         if norm is not None and not torch.equal(passage.hidden_in, passage.hidden_out):
             return norm, passage.hidden_out
     for passage in leaves:
-        bent = _find_activation(hidden, passage.hidden_in) if passage.hidden_in.shape == hidden.shape else None
-        if bent is not None:
-            return bent, passage.hidden_in
+        some = passage.hidden_in.shape != hidden.shape
+        inputs = hidden[:, kept] if some and hidden.dim() == 3 else hidden
+        name = _find_activation(inputs, passage.hidden_in)
+        if name is not None:
+            outputs = ACTIVATIONS[name](hidden) if some else passage.hidden_in
+            return _freeze_activation(name, hidden, outputs), outputs
     return None
 
 
-def _find_activation(inputs: Tensor, outputs: Tensor) -> FrozenMap | None:
-    """Known activation from `inputs` to `outputs`, linearised by its slopes; None if none fits."""
-    for name, function in ACTIVATIONS.items():
-        if is_close(function(inputs), outputs):
-            point = to_float32(inputs).detach().requires_grad_()
-            with torch.enable_grad():
-                (slopes,) = torch.autograd.grad(function(point).sum(), point)
-            return FrozenMap(
-                "remainder", scale=slopes, bias=to_float32(outputs) - slopes * to_float32(inputs), function=name
-            )
-    return None
+def _is_some_of(some: Tensor, hidden: Tensor, kept: Tensor) -> bool:
+    """Whether `some` are hidden states (B, Q, M) at the positions `kept` alone."""
+    return hidden.dim() == 3 and len(kept) < hidden.shape[1] and is_close(some, hidden[:, kept], 1.0)
+
+
+def _find_activation(inputs: Tensor, outputs: Tensor) -> str | None:
+    """Name of the known activation from `inputs` to `outputs`; None if none fits."""
+    return next((name for name, function in ACTIVATIONS.items() if is_close(function(inputs), outputs)), None)
+
+
+def _freeze_activation(name: str, inputs: Tensor, outputs: Tensor) -> FrozenMap:
+    """Activation linearised by its slopes."""
+    point = to_float32(inputs).detach().requires_grad_()
+    with torch.enable_grad():
+        (slopes,) = torch.autograd.grad(ACTIVATIONS[name](point).sum(), point)
+    return FrozenMap("remainder", scale=slopes, bias=to_float32(outputs) - slopes * to_float32(inputs), function=name)
 
 
 def find_start(

@@ -16,6 +16,7 @@ from collections import UserDict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import zip_longest
 from typing import Any
 
 import torch
@@ -31,6 +32,7 @@ from attnviz.models.capture.forward_pass import (
     Logits,
     disable_compile,
     has_two_stacks,
+    input_device,
     last_positions,
     pass_arguments,
     select_ids_and_masks,
@@ -196,7 +198,12 @@ def _run_module(
 
 def _bind_arguments(model: nn.Module, args: tuple[Any, ...], inputs: dict[str, Any]) -> dict[str, Any]:
     """All arguments by the parameter names of the model's forward."""
-    return inputs if not args else dict(inspect.signature(model.forward).bind_partial(*args).arguments) | inputs
+    try:
+        return inputs if not args else dict(inspect.signature(model.forward).bind_partial(*args).arguments) | inputs
+    except TypeError as error:
+        raise Problem(
+            "{model} does not take {count} inputs: {error}", model=_class_name(model), count=len(args), error=str(error)
+        ) from error
 
 
 def record_pass(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any]) -> tuple[Trace, Any]:
@@ -279,8 +286,14 @@ def text_arguments(
     elif texts and theirs:
         raise Problem("a sentence needs its tokenizer: give tokenizer=, or what attnviz.load gives, or token ids")
     elif theirs:
-        args = tuple(_to_tensor("input_ids", value) for value in args)
+        if not args and not inputs:
+            raise Problem("{model} was given no input: a sentence or token ids", model=_class_name(module))
+        parameters = [str(module.main_input_name), *list(inspect.signature(called).parameters)[1:]]
+        args = tuple(
+            _to_tensor(name, value) for name, value in zip_longest(parameters[: len(args)], args, fillvalue="")
+        )
         inputs = {name: _to_tensor(name, value) for name, value in inputs.items()}
+        _require_known_ids(module, args[0] if args else inputs.get("input_ids"))
     if labels is not None:
         return args, inputs, TokenNames((tuple(labels),) if isinstance(labels[0], str) else tuple(map(tuple, labels)))
     return args, inputs, TokenNames(rows, reader.tokenizer if isinstance(reader, LoadedModel) else reader)
@@ -323,17 +336,41 @@ def _class_name(module: nn.Module) -> str:
 
 
 def _to_tensor(name: str, value: Any) -> Any:
-    """Lists of token ids or of a mask as a tensor; everything else unchanged."""
-    if not name.endswith(("_ids", "_mask")) or not isinstance(value, list):
+    """Lists of token ids or of a mask, and arrays, as a tensor; everything else unchanged."""
+    if hasattr(value, "__array__") and not isinstance(value, Tensor):
+        value = torch.as_tensor(value)
+    ids = name.endswith("_ids")
+    floats = isinstance(value, Tensor) and value.is_floating_point()
+    if not (ids or name.endswith("_mask")) or value is None or (isinstance(value, Tensor) and not (ids and floats)):
         return value
-    rows = value if value and isinstance(value[0], list) else [value]
-    if len({len(row) for row in rows}) > 1 or not all(isinstance(number, int) for row in rows for number in row):
+    rows = value if isinstance(value, list) and value and isinstance(value[0], list) else [value]
+    if (
+        not all(isinstance(row, list) for row in rows)
+        or len({len(row) for row in rows}) > 1
+        or not all(isinstance(number, int) for row in rows for number in row)
+    ):
         raise Problem(
             "{name}={given} must be numbers in rows of one length: a tokenizer makes them with padding=True",
             name=name,
             given=repr(value)[:60],
         )
     return torch.tensor(rows)
+
+
+def _require_known_ids(module: Any, ids: Any) -> None:
+    """Raise a Problem for token ids outside the vocabulary of a model that reads text only."""
+    table = module.get_input_embeddings() if hasattr(module, "get_input_embeddings") else None
+    text_only = module.config is module.config.get_text_config() and module.main_input_name == "input_ids"
+    if not text_only or not isinstance(table, nn.Embedding) or not isinstance(ids, Tensor) or not ids.numel():
+        return
+    for extreme in (int(ids.min()), int(ids.max())):
+        if not 0 <= extreme < table.num_embeddings:
+            raise Problem(
+                "token id {token} is not in the vocabulary: {model} knows 0 to {last}",
+                token=extreme,
+                model=_class_name(module),
+                last=table.num_embeddings - 1,
+            )
 
 
 def _encode_texts(
@@ -350,7 +387,7 @@ def _encode_texts(
     length, left = max(map(len, encodings)), getattr(tokenizer, "padding_side", "right") == "left"
     require_positions(_class_name(module), length, positions)
     filled_with = next((n for name in PADDED_WITH if isinstance(n := getattr(tokenizer, name, None), int)), 0)
-    device = next((parameter.device for parameter in module.parameters()), torch.device("cpu"))
+    device = input_device(module)
     inputs = {}
     for name in encodings[0].inputs:
         value = filled_with if name == "input_ids" else 0

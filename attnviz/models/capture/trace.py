@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.extras import pandas
-from attnviz.base.message import Message, MessageList, Problem
+from attnviz.base.message import Message, MessageList, Problem, require_whole
 from attnviz.core import measures
 from attnviz.models.capture.bands import (
     AttentionRow,
@@ -22,7 +22,7 @@ from attnviz.models.capture.bands import (
     profile_layers,
     row_weights,
 )
-from attnviz.models.capture.head_selection import to_float32
+from attnviz.models.capture.head_selection import resolve_index, to_float32
 from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens, attribute_logit, logit_lens
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.residual import Residual, vectors_at
@@ -35,7 +35,7 @@ from attnviz.models.capture.trace_file import (
     trace_to_bytes,
     write_trace_file,
 )
-from attnviz.models.tokens import token_id
+from attnviz.models.tokens import token_id, token_ids
 from attnviz.models.tokens.units import Unit, UnitName, split_units
 
 if TYPE_CHECKING:
@@ -198,8 +198,8 @@ class Trace:
         `linearised` says which. Needs a capture with `residual`.
         """
         residual, at = self._residual_at(position)
-        token_ids, versus_ids = (token_id(tokenizer or self.tokenizer, choice) for choice in (token, versus))
-        return attribute_logit(self.layers, residual, self._logits_at(at), token_ids, versus_ids, at)
+        ids = token_ids(tokenizer or self.tokenizer, token, versus)
+        return attribute_logit(self.layers, residual, self._logits_at(at), *ids, at)
 
     def logit_lens(
         self,
@@ -215,9 +215,12 @@ class Trace:
         Tokens are given as in `logit_attribution`, one or several for all rows. Needs a capture with `residual`.
         """
         residual, at = self._residual_at(position)
+        require_whole("n", n, 0)
         several = tokens if isinstance(tokens, Sequence) and not isinstance(tokens, str) else (tokens,)
         ids = [
-            residual.require_path().resolve_ids("token", token_id(tokenizer or self.tokenizer, choice), len(at))
+            residual.require_path(through_blocks=False).resolve_ids(
+                "token", token_id(tokenizer or self.tokenizer, choice), len(at)
+            )
             for choice in several
         ]
         return logit_lens(residual, torch.stack(ids, 1) if ids else at.new_zeros(len(at), 0), at, n)
@@ -253,10 +256,7 @@ class Trace:
             raise Problem("this trace has no residual stream: capture with residual=True")
         if position is None:
             return self.residual, self.last
-        length = self.residual[0].shape[1]
-        if not -length <= position < length:
-            raise Problem("position={position} must be from 0 to {last}", position=position, last=length - 1)
-        return self.residual, torch.full_like(self.last, position % length)
+        return self.residual, torch.full_like(self.last, resolve_index("position", position, self.residual[0].shape[1]))
 
     def _logits_at(self, at: Tensor) -> Tensor | None:
         """The model's logits (B, V) at a position of each row; None if they were not recorded or are soft-capped."""

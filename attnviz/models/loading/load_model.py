@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,10 +37,17 @@ _WANTED: Final = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt"
 _SLOW_SECONDS: Final = 10.0  #: after which a hub that does not answer counts as out of reach
 
 
-def load(name: str, progress: Progress | None = None) -> LoadedModel:
+def load(name: str | PathLike[str], progress: Progress | None = None) -> LoadedModel:
     """The model for a catalogue id, a hub id or a folder. Every failure that is expected raises a Problem."""
     from attnviz.models.capture import adopt  # imported here because it loads torch and transformers
 
+    if not isinstance(name, str | PathLike):
+        raise Problem(
+            "load takes the name of a model or a folder, not {given}: give a model that is in memory to capture, with "
+            "tokenizer=",
+            given=type(name).__name__,
+        )
+    name = fspath(name)
     settings = current_settings()
     entry = find(name)
     say = progress or ignore_progress

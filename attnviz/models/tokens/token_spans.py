@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 
+import torch
+
 from attnviz.base import word_boundaries
 from attnviz.base.message import MessageList, Problem
 
@@ -215,13 +217,26 @@ def _byte_letters() -> dict[str, int]:
     return table | {chr(256 + n): byte for n, byte in enumerate(others)}
 
 
+def token_ids(tokenizer: Any, token: Any, versus: Any) -> tuple[Any, Any]:
+    """Ids of a token and of the one that it is compared with; a Problem if they are the same."""
+    ids = token_id(tokenizer, token), None if versus is None else token_id(tokenizer, versus)
+    if versus is not None and bool((torch.as_tensor(ids[0]) == torch.as_tensor(ids[1])).all()):
+        raise Problem("token and versus are both {token}: the difference is 0", token=repr(token)[:60])
+    return ids
+
+
 def token_id(tokenizer: Any, text: Any) -> Any:
     """The id of the one token that spells `text`, preferably with a space before it; a Problem if none does.
 
-    What is no text, such as an id, is answered as it is.
+    An id is answered as a number; several, one for each row of a batch, as a tensor.
     """
+    if isinstance(text, list | tuple):
+        return torch.tensor([token_id(tokenizer, one) for one in text])
     if not isinstance(text, str):
-        return text
+        ids = torch.as_tensor(text) if hasattr(text, "__index__") or hasattr(text, "__array__") else None
+        if ids is None or ids.is_floating_point() or ids.dtype == torch.bool:
+            raise Problem("token={token} must be a token id or the text of a token", token=repr(text)[:60])
+        return ids if ids.dim() else int(ids)
     if tokenizer is None:
         raise Problem("token={text} needs a tokenizer: give tokenizer=, or a token id", text=text)
     spaced = [f" {text}"] if text[:1].isalnum() else []

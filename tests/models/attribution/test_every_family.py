@@ -1,0 +1,179 @@
+"""Tools on families and models of forms that once ended in an error of another library's words."""
+
+from typing import Any
+
+import pytest
+import torch
+from accelerate import cpu_offload
+from torch import Tensor, nn
+from torch.testing import assert_close
+from transformers import (
+    DeepseekV3Config,
+    DeepseekV3ForCausalLM,
+    ElectraConfig,
+    ElectraForCausalLM,
+    GraniteMoeConfig,
+    GraniteMoeForCausalLM,
+    PreTrainedModel,
+    Qwen3MoeConfig,
+    Qwen3MoeForCausalLM,
+)
+
+import attnviz as av
+from attnviz.models.capture import adopt
+from benchmarks.tools_by_family import TOOLS, run_family
+from tests.models.capture.plain_models import Own
+from tests.models.tiny import VOCAB, eager, llama, tokens
+
+IDS, OTHER = tokens()[:1], tokens(seed=3)[:1]
+
+
+def qwen3_moe() -> PreTrainedModel:
+    """Two experts of 32 numbers are as wide as the stream of 64: what they hand on has the stream's size."""
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 64, "moe_intermediate_size": 32, "num_experts_per_tok": 2, "num_experts": 4}
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "num_hidden_layers": 2}
+    return Qwen3MoeForCausalLM(Qwen3MoeConfig(**sizes, **heads, vocab_size=VOCAB, initializer_range=0.2)).eval()
+
+
+def deepseek_v3() -> PreTrainedModel:
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 64, "moe_intermediate_size": 32, "num_experts_per_tok": 2, "n_routed_experts": 4}
+    latent = {"q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "v_head_dim": 16}
+    groups = {"n_group": 1, "topk_group": 1, "first_k_dense_replace": 0, "num_hidden_layers": 2}
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": VOCAB, "initializer_range": 0.2}
+    return DeepseekV3ForCausalLM(DeepseekV3Config(**sizes, **latent, **groups, **heads)).eval()
+
+
+def electra() -> PreTrainedModel:
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "embedding_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = ElectraConfig(**sizes, intermediate_size=48, vocab_size=VOCAB, is_decoder=True, initializer_range=0.3)
+    return ElectraForCausalLM(config).eval()
+
+
+def granite_moe() -> PreTrainedModel:
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
+    more = {"num_key_value_heads": 2, "num_local_experts": 4, "num_experts_per_tok": 2, "initializer_range": 0.3}
+    return GraniteMoeForCausalLM(GraniteMoeConfig(**sizes, **more, vocab_size=VOCAB)).eval()
+
+
+def offloaded() -> nn.Module:
+    model: nn.Module = cpu_offload(llama())
+    return model
+
+
+class PeftStandIn(nn.Module):
+    """What of PEFT counts here: a module around the model, which says what it wraps."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.base_model = nn.Module()
+        self.base_model.model = model
+        self.active_peft_config = type("Config", (), {"is_prompt_learning": False})
+
+    def get_base_model(self) -> nn.Module:
+        return self.base_model.get_submodule("model")
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self.get_base_model()(*args, **kwargs)
+
+
+FORMS = {
+    "experts as wide as the stream": qwen3_moe,
+    "latent attention with such experts": deepseek_v3,
+    "an output head that saw one position": electra,
+    "a cache that is left on": granite_moe,
+    "offloaded weights": offloaded,
+    "inside an adapter": lambda: PeftStandIn(llama()),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_tool_works(form: str) -> None:
+    model = FORMS[form]()
+    for tool, call in TOOLS.items():
+        if (form, tool) == ("an output head that saw one position", "head_circuits"):
+            with pytest.raises(av.Problem, match="token vectors"):  # Electra's are narrower than its stream
+                call(model, IDS, OTHER)
+        else:
+            call(model, IDS, OTHER)
+    found = av.capture(model, IDS, residual=True).logit_attribution(7, 11)
+    assert_close(found.total, found.logit, rtol=1e-3, atol=1e-4)
+    logits = model(IDS).logits[0, -1].float()
+    if form != "a cache that is left on":  # which scales its logits after them
+        assert_close(found.logit[0], logits[7] - logits[11], rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("family", ["ctrl", "bamba"])
+def test_a_family_refuses_only_in_sentences(family: str) -> None:
+    outcomes = run_family(family)
+    assert not [outcome for outcome in outcomes.values() if outcome.startswith("raw")]
+    assert outcomes["logit_lens"] == "done"
+    assert outcomes["composition_scores"] == "done"
+
+
+def test_circuits_of_ctrl_use_each_row_as_query_key_and_value() -> None:
+    """CTRL's attention is given one tensor three times; its weights as matrices say what it makes of a row."""
+    from transformers import CTRLConfig, CTRLLMHeadModel
+
+    from tests.models.capture.tiny_config import tiny
+
+    torch.manual_seed(0)
+    model = CTRLLMHeadModel(tiny(CTRLConfig)).eval()
+    circuits = av.head_circuits(model, 0, 1, tokens=range(20))
+    with torch.no_grad():
+        stream = model.transformer.h[0].layernorm1(
+            model.transformer.w(torch.arange(20)) * model.config.n_embd**0.5 + model.transformer.pos_encoding[:1]
+        )
+        keys: Tensor = model.transformer.h[0].multi_head_attention.Wk(stream)[:, 16:32]
+    assert_close(circuits.keys.std(0), keys.std(0), rtol=0.3, atol=0.3)  # positions are left out of ours
+    assert circuits.keys.std(0).min() > 0, "rows differ"
+
+
+def test_the_lens_reads_all_blocks_of_a_hybrid() -> None:
+    from transformers import BambaConfig, BambaForCausalLM
+
+    from tests.models.capture.tiny_config import changed, tiny
+
+    torch.manual_seed(0)
+    model = BambaForCausalLM(tiny(BambaConfig, **changed("bamba", BambaConfig))).eval()
+    trace = av.capture(model, IDS, residual=True)
+    with torch.no_grad():
+        states = model(IDS, output_hidden_states=True).hidden_states
+        expected = model.lm_head(model.model.final_layernorm(torch.stack([states[0][0, -1], states[1][0, -1]])))
+    lens = trace.logit_lens([7, 11])
+    assert_close(lens.logits[0, :2], expected[:, [7, 11]], rtol=1e-4, atol=1e-4)
+    assert_close(lens.logits[0, -1], trace.logits[0, [7, 11]], rtol=1e-4, atol=1e-4)
+
+
+def test_what_an_adapted_model_did_is_patched_into_its_base() -> None:
+    base, adapted = llama(), PeftStandIn(llama(seed=4))
+    source = av.capture(adapted, IDS)
+    patched = av.intervene(base, av.patch(0, 2, source=source), IDS)
+    plain = av.intervene(base, av.Edit(0, 2, output=source[0].head_outputs(2)), IDS)
+    assert_close(patched.logits, plain.logits)
+
+
+def test_a_loaded_model_reports_its_weights_as_its_eager_path_does() -> None:
+    model = llama()
+    expected = eager(model, input_ids=IDS).attentions
+    with torch.no_grad():
+        reported = adopt(model)(IDS, output_attentions=True).attentions
+    assert len(reported) == len(expected) == 2
+    for mine, theirs in zip(reported, expected, strict=True):
+        assert_close(mine, theirs)
+
+
+@pytest.mark.parametrize("tool", [name for name in TOOLS if name not in ("head_circuits", "composition_scores")])
+def test_a_plain_torch_model_does_what_the_page_says(tool: str) -> None:
+    TOOLS[tool](Own().eval(), IDS, OTHER)
+
+
+def test_the_lens_answers_on_its_defaults_and_for_one_token() -> None:
+    trace = av.capture(llama(), tokens(), residual=True)
+    lens = trace.logit_lens()
+    assert lens.ranks.shape == lens.logits.shape == (2, 3, 0)
+    assert_close(lens.top_probabilities[:, -1], trace.logits.softmax(-1).topk(5).values)
+    assert trace.logit_lens(7, n=1).top_tokens.shape == (2, 3, 1)
