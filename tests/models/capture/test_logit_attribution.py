@@ -175,7 +175,7 @@ def test_a_source_is_what_the_head_s_part_loses_without_that_key():
         assert_close(found.sources(0, 4)[row], (weights[:, None] * values) @ direction[row, 4])
         assert float(found.sources(0, 4)[row, last + 1 :].abs().sum()) == 0.0
     assert torch.equal(found.sources(-1, -3), found.sources(1, 3))
-    with pytest.raises(Problem, match="there is no layer 2 here; there are 2"):
+    with pytest.raises(Problem, match="layer=2 must be"):
         found.sources(2, 0)
 
 
