@@ -19,7 +19,7 @@ from attnviz.app.text import split_headline, strip_markdown
 from attnviz.base.message import Problem
 from attnviz.base.packed import pack_blob, unpack_blob
 from attnviz.base.units import Quantity
-from attnviz.base.words import _, end_sentence, join_sentences, use_language
+from attnviz.base.words import _, join_sentences, use_language
 from attnviz.canvas.head.ahead import SENTENCE, find_offer
 from attnviz.figures.export import prepare_figure, standalone_html
 from attnviz.figures.title_lines import join_title
@@ -98,22 +98,21 @@ class ExportOffer:
     def prepare(self) -> "ExportOffer":
         """Compute figure and table, and settle title, caption and credit; the methods below need a prepared offer.
 
-        Its title is the first sentence about it, and the caption all else; a picture may bring a title of its own.
+        A figure may bring a title of its own. Else its title is the first sentence about it, and the caption all else.
         """
         fig, table = (source() if callable(source) else source for source in (self.fig, self.table))
         sentence, caption = strip_markdown(self.sentence), strip_markdown(self.caption or "")
         is_scene = isinstance(fig, SceneFigure)
         figure_title = fig.title if is_scene else join_title(fig.layout.title.text)
-        title, rest = (figure_title, "") if is_scene and figure_title else split_headline(sentence or caption)
-        if title != figure_title:
-            rest = join_sentences(end_sentence(figure_title) if figure_title else "", rest)
+        title, rest = (figure_title, sentence or caption) if figure_title else split_headline(sentence or caption)
+        if not (is_scene and figure_title):
             caption = rest if sentence in ("", caption) else join_sentences(rest, caption)
         return replace(
             self,
             fig=fig,
             table=table,
             caption=caption,
-            title=title or figure_title or self.fallback_title,
+            title=title or self.fallback_title,
             credit=_credit(),
         )
 

@@ -18,7 +18,7 @@ def test_a_cell_that_a_spreadsheet_would_run_is_disarmed():
     assert "'=1+1" in to_csv({"token": ["=1+1"]})
 
 
-def drawn(words: str, caption: str | None, axes: bool) -> None:
+def drawn(words: str, caption: str | None, title: str | None) -> None:
     import plotly.graph_objects as go
     import streamlit as st
 
@@ -29,8 +29,7 @@ def drawn(words: str, caption: str | None, axes: bool) -> None:
     st.session_state["gathering"] = st.session_state[exports.GATHERING] = exports.FigureCollector("a-chart")
     draw_heading(Page("x", "X", "Why divide", ":material/key:", LOOK, "Why?"))
     fig = go.Figure(go.Bar(y=[1]))
-    if axes:
-        fig.update_layout(xaxis_title="d_k", yaxis_title="variance")
+    fig.update_layout(xaxis_title="d_k", yaxis_title="variance", title_text=title)
     show.figure(fig, name="a-chart", key="a", sentence=words, caption=caption)
 
 
@@ -40,14 +39,16 @@ BOLD = "The cache holds **3** bytes."
 @pytest.mark.parametrize(
     "given, title, caption",
     [
-        ((BOLD, None, True), "The cache holds 3 bytes", ""),
-        ((BOLD, "Its own", False), "The cache holds 3 bytes", "Its own"),
-        (("It is $\\frac{1}{2}$.", None, True), "It is 1/2", ""),
-        (("", None, True), "Why divide", ""),
+        ((BOLD, None, None), "The cache holds 3 bytes", ""),
+        ((BOLD, "Its own", None), "The cache holds 3 bytes", "Its own"),
+        (("It is $\\frac{1}{2}$.", None, None), "It is 1/2", ""),
+        (("", None, None), "Why divide", ""),
+        ((BOLD, None, "Bytes"), "Bytes", "The cache holds 3 bytes."),
+        (("", "Its own", "Bytes"), "Bytes", "Its own"),
     ],
 )
-def test_a_chart_leaves_under_the_first_sentence_about_it_and_under_the_page_s_where_nothing_is_said(
-    given: tuple[str, str | None, bool], title: str, caption: str
+def test_a_chart_leaves_under_its_title_or_the_first_sentence_about_it_or_the_page_s_heading(
+    given: tuple[str, str | None, str | None], title: str, caption: str
 ) -> None:
     app = AppTest.from_function(drawn, args=given, default_timeout=60).run()
     assert not app.exception

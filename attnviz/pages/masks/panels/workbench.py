@@ -13,7 +13,7 @@ from attnviz.app.text import quote_word
 from attnviz.base.head_record import HeadData, HeadView
 from attnviz.base.largest import find_largest
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, end_sentence, join_list, join_sentences, ngettext, translate_message
+from attnviz.base.words import _, join_list, join_sentences, ngettext, translate_message
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.mask import mask_grid
 from attnviz.live.matrix_figures import MaskFigure
@@ -100,13 +100,12 @@ def _draw_weights(key: str, result: mask_lab.Result, data: HeadData, name: str, 
         canvas=show.live_canvas(key),
         table=lambda: pair_table(result, before=result.before, after=result.after, mask=result.mask.astype(int)),
         sentence=caption,
-        caption=end_sentence(title),
     )
 
 
 def _before_caption(result: mask_lab.Result, seed: int) -> str:
     q, k = np.unravel_index(int(result.before.argmax()), result.before.shape)
-    return _("Random vectors (seed {seed}): {token} gives {share} to {key}.").format(
+    return _("Random vectors (seed {seed}), nothing hidden: {token} gives {share} to {key}.").format(
         seed=seed,
         token=quote_word(result.tokens[q]),
         share=f"{Rounded(result.before[q, k]):.0%}",

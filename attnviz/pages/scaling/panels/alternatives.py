@@ -33,7 +33,7 @@ def panel() -> str:
             "s_bars_alternatives",
             row,
             _(
-                "**Random, seed {seed}.** At d_k = {d_k}, {name} gives {largest:.1%} of the weight to its "
+                "**Scores are random (seed {seed}).** At d_k = {d_k}, {name} gives {largest:.1%} of the weight to its "
                 "favourite key (n = {n})."
             ).format(
                 seed=config.seed,

@@ -40,9 +40,9 @@ def panel() -> str:
 def _describe_row(result: growing_width.Result) -> str:
     config, raw, scaled = result.config, result.raw, result.scaled
     return _(
-        "**Random, seed {seed}.** At d_k = {d_k} the raw row gives {raw:.1%} to one of the keys (n = {n}) and is as "
-        "spread out as {raw_keys:,.1f} equal keys; scaled, the largest weight is {scaled:.1%} and the row as spread "
-        "out as {scaled_keys:,.1f} keys."
+        "**Scores are random (seed {seed}).** At d_k = {d_k} the raw row gives {raw:.1%} to one of the keys (n = {n}) "
+        "and is as spread out as {raw_keys:,.1f} equal keys; scaled, the largest weight is {scaled:.1%} and the row as "
+        "spread out as {scaled_keys:,.1f} keys."
     ).format(
         seed=config.seed,
         d_k=config.d_k,

@@ -151,17 +151,17 @@ def _describe_temperature(p: np.ndarray, temperature: float) -> str:
     keys = join_list([*first[:NAMED], *["…"] * (len(first) > NAMED)])
     if temperature <= COLDEST:
         return ngettext(
-            "**Typed in by you.** At T = 0 all weight is on the largest score, key {keys}; equal scores would share "
-            "it.",
-            "**Typed in by you.** At T = 0 the largest scores, keys {keys}, are equal and share all weight: each "
+            "**You typed the scores.** At T = 0 all weight is on the largest score, key {keys}; equal scores would "
+            "share it.",
+            "**You typed the scores.** At T = 0 the largest scores, keys {keys}, are equal and share all weight: each "
             "gets {weight:.6f}.",
             len(first),
         ).format(keys=keys, weight=p.max())
     entropy = abs(float((p[p > 0] * np.log(p[p > 0])).sum()))
     return ngettext(
-        "**Typed in by you.** At T = {temperature:g} key {keys} gets {weight:.6f}; entropy {entropy:.4f} of at most "
-        "{most:.4f} nats.",
-        "**Typed in by you.** At T = {temperature:g} keys {keys} get {weight:.6f} each; entropy "
+        "**You typed the scores.** At T = {temperature:g} key {keys} gets {weight:.6f}; entropy {entropy:.4f} of at "
+        "most {most:.4f} nats.",
+        "**You typed the scores.** At T = {temperature:g} keys {keys} get {weight:.6f} each; entropy "
         "{entropy:.4f} of at most {most:.4f} nats.",
         len(first),
     ).format(temperature=temperature, keys=keys, weight=p.max(), entropy=entropy, most=math.log(len(p)))
