@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.base.query_numbers import QueryNumbers
 from attnviz.base.words import _
 from attnviz.canvas.shared.component import count, mount_component
-from attnviz.figures.theme import ROLES
+from attnviz.figures.theme import TENSORS
 from attnviz.live import canvas_wording
 
 #: what is seen, one after the other; story_scene.js has the same
@@ -55,7 +55,7 @@ class StoryView:
             "terms": self.terms,
             "handle": self.handle,
             "title": self.title,
-            "colours": canvas_wording.scene_colours() | {"roles": ROLES},
+            "colours": canvas_wording.scene_colours() | {"roles": TENSORS},
             "words": _texts(),
         }
 
