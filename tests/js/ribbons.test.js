@@ -135,7 +135,10 @@ test("the words stay within every width, and those of several lines have ribbons
 
 /** @param {ReturnType<typeof headOf>} head @param {object} touched @param {Partial<Edit>} [edit] */
 const told = (head, touched, edit) =>
-  plainText(describeTouched(head, { word: 0, axis: "q", pinned: null, ...touched }, { ...NO_EDIT, ...edit }, WORDS));
+  plainText(
+    describeTouched(head, { word: 0, axis: "q", pinned: null, ...touched }, { ...NO_EDIT, ...edit }, WORDS),
+    WORDS,
+  );
 
 test("the sentence is true of one word, of equal words, of ties and at the ends of every control", () => {
   const one = headOf(["Hi"], rawHead([[3]]));

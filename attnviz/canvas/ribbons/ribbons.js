@@ -65,6 +65,8 @@ class Ribbons extends View {
     this.buttons = [];
     this.glide = new Glide(root, (/** @type {Scene} */ scene) => this.paint(scene), scenesBetween);
     this.refresh = oncePerFrame(() => this.draw(false));
+    this.heard = "";
+    this.speak = runSoon(() => setText(this.live, this.heard), 400);
     this.measure = runSoon(() => this.measureHeads(), 30);
     this.stage.addEventListener("pointermove", (event) => this.point(event));
     this.stage.addEventListener("pointerleave", () => this.light(null));
@@ -218,24 +220,30 @@ class Ribbons extends View {
     });
   }
 
-  /** The sentence, its names in the colours of their ribbons. @param {Head} head */
+  /** The sentences, each in a line, their names in the colours of their ribbons. @param {Head} head */
   say(head) {
-    const text = describeTouched(head, this.touched, this.edit, this.header.words);
-    if (this.said.dataset.text === text) return;
-    this.said.dataset.text = text;
-    const ends = Object.entries(MARKS);
-    const parts = text.split(/(\ue000[^\ue001]*\ue001|\ue002[^\ue003]*\ue003)/);
+    const { words } = this.header;
+    const sentences = describeTouched(head, this.touched, this.edit, words);
+    const text = plainText(sentences, words);
+    if (this.said.textContent === sentences.map((one) => plainText([one], words)).join("")) return;
     const other = this.touched.axis === "q" ? "k" : "q";
-    const nodes = parts.map((part) => {
-      const kind = ends.find(([, [open]]) => part.startsWith(open))?.[0];
-      if (!kind) return part;
-      return el("b", `rb-${kind === "touched" ? this.touched.axis : other}`, part.slice(1, -1));
+    const lines = sentences.map((one) => {
+      const parts = one.split(/(\ue000[^\ue001]*\ue001|\ue002[^\ue003]*\ue003)/).map((part) => {
+        const isTouched = part.startsWith(MARKS.touched[0]);
+        if (!isTouched && !part.startsWith(MARKS.other[0])) return part;
+        return el("b", `rb-${isTouched ? this.touched.axis : other}`, part.slice(1, -1));
+      });
+      return createBox("", ...parts);
     });
-    this.said.replaceChildren(...nodes);
-    this.announce();
+    this.said.replaceChildren(...lines);
+    this.announce(text);
   }
 
-  announce = runSoon(() => setText(this.live, plainText(this.said.dataset.text ?? "")), 400);
+  /** @param {string} text */
+  announce(text) {
+    this.heard = text;
+    this.speak();
+  }
 
   /** How much each head tells of the touched word. */
   measureHeads() {

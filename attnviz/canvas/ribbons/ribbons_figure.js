@@ -30,7 +30,7 @@ export function ribbonsFigure(header, payload, theme) {
   const look = { theme, colours, words };
   const scene = ribbonsScene(head, { ...state, lit: state.pinned, grown: 1 }, WIDTH, look);
   const draw = (/** @type {DrawingContext} */ context) => drawRibbons(context, scene, look);
-  const title = plainText(describeTouched(head, state, edit, words));
+  const title = plainText(describeTouched(head, state, edit, words), words);
   return { width: WIDTH, height: scene.height, title, draw };
 }
 
@@ -38,7 +38,7 @@ export function ribbonsFigure(header, payload, theme) {
 export function ribbonsFilm(header, payload) {
   const { head, edit } = readHead(header, payload);
   const { state, colours, words } = header;
-  const title = plainText(describeTouched(head, state, edit, words));
+  const title = plainText(describeTouched(head, state, edit, words), words);
   const ease = (/** @type {number} */ share) => 1 - (1 - clamp(share, 0, 1)) ** 3;
   const figure = (
     /** @type {number} */ at,

@@ -9,12 +9,17 @@ import { textWidth } from "../scene/text_width.js";
 /** @typedef {{ texts: string[], glued: Set<number> }} Words */
 
 /** Sizes of letters with the most lines that they may take, in a wide window and in a narrow one. */
-const SIZES = { wide: [[34, 1], [30, 1], [26, 1], [30, 2], [26, 3], [22, 99]], narrow: [[26, 3], [22, 99]] }; // prettier-ignore
+const SIZES = {
+  wide: [[40, 1], [36, 1], [32, 1], [28, 1], [30, 2], [26, 3], [22, Infinity]],
+  narrow: [[26, 3], [22, Infinity]],
+}; // prettier-ignore
 const NARROW = 640;
-/** Pixels of all ribbons of a word together: of a sentence in one line, of one in several, and in a narrow window. */
-const THICK = { one: 84, several: 64, narrow: 44 };
-/** Between two words and within one, as shares of the letters' size. */
-const [BETWEEN, JOINED] = [0.44, 0.06];
+/** Pixels of all ribbons of a word together: of a sentence in several lines, and in a narrow window. */
+const [SEVERAL, SLENDER] = [64, 44];
+/** Between two words, within one, and between parts of a character, as shares of the letters' size. */
+const [BETWEEN, JOINED, APART] = [0.42, 0.06, 0.28];
+/** A part of a character says which: it stands apart. */
+const FRACTION = /\d\/\d$/;
 /** Pixels of the smallest turn, between word and ribbons, and around a pill's text. */
 export const [TURN, AIR, PAD] = [8, 6, 13];
 
@@ -31,7 +36,7 @@ export function placeWords(tokens, glued, word, width) {
     ...wrapWords(all, size, width),
   }));
   const { size, words, count } = /** @type {(typeof fitting)[0]} */ (fitting.find((one) => one.count <= one.most));
-  const thick = isNarrow ? THICK.narrow : count === 1 ? THICK.one : THICK.several;
+  const thick = isNarrow ? SLENDER : count === 1 ? clamp(width / 9, 76, 120) : SEVERAL;
   const [pill, line, foot] = [Math.round(size * 0.95), Math.round(size * 1.2), isNarrow ? 20 : 26];
   const rise = thick + 2 * TURN + AIR;
   const above = count === 1 ? 0 : thick + TURN; // for ribbons from the lines above
@@ -39,8 +44,9 @@ export function placeWords(tokens, glued, word, width) {
   const pitch = line + foot + (count === 1 ? 0 : foot); // a percent stands below a word, or above it
   const head = count === 1 ? 0 : foot;
   const room = pill + rise;
+  const spread = touched || count === 1 ? 0 : above / (count - 1); // all is as high, whichever line is touched
   /** Where the letters of a line begin. @param {number} at */
-  const top = (at) => at * pitch + head + (at < touched ? 0 : room + (touched ? above : 0));
+  const top = (at) => at * (pitch + spread) + head + (at < touched ? 0 : room + (touched ? above : 0));
   const height = count * pitch + room + above;
   return { words, count, size, thick, pill, rise, line, foot, top, height, isNarrow };
 }
@@ -48,7 +54,8 @@ export function placeWords(tokens, glued, word, width) {
 /** Words in lines: what goes on a word stays with it, as far as a line has room. @param {Words} words @param {number} size @param {number} width */
 function wrapWords({ texts, glued }, size, width) {
   const widths = texts.map((text) => Math.min(width, textWidth(text, size)));
-  const gap = (/** @type {number} */ i) => (glued.has(i) ? JOINED : BETWEEN) * size;
+  const joined = (/** @type {number} */ i) => (FRACTION.test(texts[i - 1]) ? APART : JOINED);
+  const gap = (/** @type {number} */ i) => (glued.has(i) ? joined(i) : BETWEEN) * size;
   const together = (/** @type {number} */ i) => {
     let sum = widths[i];
     for (let next = i + 1; glued.has(next); next++) sum += gap(next) + widths[next];

@@ -61,12 +61,12 @@ export function wordName(tokens, i) {
 /** Around names in a sentence, so that they are drawn in their colours: the touched word's, and the others'. */
 export const MARKS = { touched: ["\ue000", "\ue001"], other: ["\ue002", "\ue003"] };
 
-/** A sentence without the marks around its names. @param {string} text */
-export function plainText(text) {
-  return text.replace(/[\ue000-\ue003]/g, "");
+/** Sentences without the marks around their names, as one text. @param {string[]} sentences @param {Words} words */
+export function plainText(sentences, words) {
+  return joinTexts(words.join_sentences, sentences).replace(/[\ue000-\ue003]/g, "");
 }
 
-/** The sentence under the ribbons: the one thing to see in them. @param {Head} head @param {Touched} touched @param {Edit} edit @param {Words} words */
+/** Sentences under the ribbons: the one thing to see in them, and who else does the same. @param {Head} head @param {Touched} touched @param {Edit} edit @param {Words} words */
 export function describeTouched(head, touched, edit, words) {
   const shares = touchedWeights(head, touched);
   const sentences =
@@ -75,7 +75,7 @@ export function describeTouched(head, touched, edit, words) {
       : touched.axis === "q"
         ? [describeMixture(head, touched, shares, words), describeOthers(head, touched, shares, words)]
         : [describeLookers(head, touched, shares, words)];
-  return joinTexts(words.join_sentences, [...sentences, describeLater(touched, shares, edit, words)]);
+  return [...sentences, describeLater(touched, shares, edit, words)].filter(Boolean);
 }
 
 /** @param {Head} head @param {Touched} touched */
