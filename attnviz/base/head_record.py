@@ -137,7 +137,6 @@ class HeadView:
     chips: bool = True  #: whether the sentence stands above; not in compact views
     lines: bool = True  #: whether token lines stand beside; not in compact views
     lit_row: bool = False  #: whether the described row is lit while nothing is pinned or pointed at
-    story: bool = False  #: about one row, with what it is made of; controls wait behind a word
     called: str = ""  #: its name for those who hear it, where the title stands outside of it
     arrangement: Arrangement | None = field(default=None, metadata=UNSENT)
 
@@ -147,11 +146,9 @@ class HeadView:
         return self.kind in ("diff", "scores")
 
     def row_of(self, pins: Pins) -> int | None:
-        """The described row: the cell's, else the last pinned, else the sentence's; None if a key is described."""
+        """The described row: the cell's, else the last pinned, else the sentence's."""
         if pins.cell is not None:
             return pins.cell[0]
-        if self.story and pins.tokens and pins.tokens[-1].axis == "k":
-            return None
         rows = [pin.position for pin in pins.tokens if pin.axis == "q"]
         return rows[-1] if rows else None if self.sentence is None else self.sentence.row
 

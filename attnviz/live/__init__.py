@@ -158,7 +158,6 @@ def _head(view: LiveView) -> dict[str, Any]:
         kind="weights",
         unit="",
         fixed_top=None,
-        story=False,
         called="",
         tile=view.tile,
         pins=view.first.pins or Pins(),

@@ -58,7 +58,6 @@ def figure_text() -> dict[str, str]:
         "legend_head": _("head {head}"),
         "others": _("others"),
         "new_vector": _("new vector of “{token}”"),
-        "looked_at": _("who looks at “{token}”"),
         "film": _("From words to a mixture"),
         "film_of": _("From words to a mixture · {head}"),
         "film_query": _("query"),
@@ -133,15 +132,6 @@ def head_text() -> dict[str, str]:
         "legend_looked": _("“{token}” is looked at most by"),
         "legend_head": _("head {head}"),
     } | joining_text()
-
-
-def story_text() -> dict[str, str]:
-    """Sentences about the one token that a story tells of."""
-    return {
-        "mixture": _("The new vector of “{token}” is a mixture: {parts}."),
-        "lookers": _("“{token}” is looked at most by {parts}."),
-        "lookers_alike": _("“{token}” is looked at by {parts}."),
-    }
 
 
 def edit_text() -> dict[str, str]:

@@ -12,7 +12,7 @@ from attnviz.live import canvas_wording
 
 NO_CHANNEL = HeadChannel()
 #: what `HeadFacts.look` is a name for
-LOOK = ("kind", "full_range", "fixed_top", "root", "compact", "chips", "lines", "segments", "unit", "called", "story")
+LOOK = ("kind", "full_range", "fixed_top", "root", "compact", "chips", "lines", "segments", "unit", "called")
 
 
 def name_tokens(rows: Sequence[str], cols: Sequence[str] | None) -> str:
@@ -62,7 +62,7 @@ def head_header(
         header |= {"chips": False, "lines": False}
     texts = canvas_wording.figure_text() | canvas_wording.head_text()
     texts |= {} if edit is None else canvas_wording.edit_text()
-    return header | {"words": texts | (canvas_wording.story_text() if view.story else {})}
+    return header | {"words": texts}
 
 
 def grid_header(

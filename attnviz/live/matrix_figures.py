@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.base import raw_scores
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
-from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins
+from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pins
 from attnviz.base.record_json import to_json
 from attnviz.base.rounding import Rounded
 from attnviz.live import canvas_wording
@@ -38,12 +38,8 @@ class HeadFigure:
         pins, (_layer, head) = self.view.pins or Pins(), self.view.tile or (0, 0)
         values = np.stack(self._matrices)
         combined = HeadData(values, np.isfinite(values), exact=False)
-        row = None if self.view.sentence is None else self.view.sentence.row
-        first = () if row is None else (Pin("q", row),)
-        story_token = next(iter((*pins.tokens[-1:], *first)), None) if self.view.story else None
         return head_header(self.data, replace(self.view, pins=pins), largest=combined.largest) | {
             "heads": [head, *self.others],
-            "told": story_token,
         }
 
     @property

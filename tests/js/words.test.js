@@ -41,19 +41,11 @@ test("differences are told as such, each with its sign, and none of a zero", () 
   const codes = Uint16Array.from(values, (value) =>
     Math.round(32767 + 32767 * Math.sign(value) * Math.sqrt(Math.abs(value))),
   );
-  const story = /** @type {typeof numbers} */ ({
-    ...numbers,
-    header: { ...numbers.header, signed: true, story: true },
-    codes,
-    values,
-  });
-  assert.equal(strongestText(story, "q", 0), "a (0) changes at x +46%, ↵ −22%, <z> >−1%");
-  assert.equal(strongestText(story, "k", 1), "↵ (1) changes from b +30%, a −22%");
-  assert.equal(cellText({ ...story, header: { ...story.header, story: false } }, 0, 0), "a (0) > x (0): +0.4600");
-  assert.equal(
-    cellText({ ...story, header: { ...story.header, story: false, coarse: true } }, 1, 2),
-    "b (1) > <z> (2): 0.000",
-  );
+  const signed = { ...numbers, header: { ...numbers.header, signed: true }, codes, values };
+  assert.equal(strongestText(signed, "q", 0), "a (0) changes at x +0.4600, ↵ −0.2200, <z> −0.0010");
+  assert.equal(strongestText(signed, "k", 1), "↵ (1) changes from b +0.3000, a −0.2200");
+  assert.equal(cellText(signed, 0, 0), "a (0) > x (0): +0.4600");
+  assert.equal(cellText({ ...signed, header: { ...signed.header, coarse: true } }, 1, 2), "b (1) > <z> (2): 0.000");
 });
 
 test("of a difference the largest change is told, its direction in words, and so is that there is none", () => {

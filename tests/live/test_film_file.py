@@ -174,7 +174,6 @@ def test_the_film_of_a_head_is_of_the_row_on_show_under_the_change_that_is_seen(
     assert film(view).row == 3
     assert film(view, Pins(key)).row == 1
     assert film(view, Pins(key, (2, 0))).row == 2
-    assert film(replace(view, story=True), Pins(key)) is None, "it tells of a key"
     assert film(replace(view, kind="diff")) is None
     assert film(replace(view, arrangement=Arrangement(norms=True))) is None
     assert head_picture(cells, view).film is None

@@ -38,13 +38,7 @@ export class CellSteps {
     const [nq, nk] = header.shape;
     const { cell } = group;
     return (
-      header.edit !== null &&
-      !header.story &&
-      !header.compact &&
-      cell !== null &&
-      controls.raw !== null &&
-      cell[0] < nq &&
-      cell[1] < nk
+      header.edit !== null && !header.compact && cell !== null && controls.raw !== null && cell[0] < nq && cell[1] < nk
     );
   }
 

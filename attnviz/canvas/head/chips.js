@@ -4,7 +4,6 @@ import { css, inkOn, placeOnScale, toRgb } from "../shared/colour.js";
 import { isPress, radioGroup, STEPS, focusedButton } from "../shared/controls.js";
 import { createButton, el, isRightToLeft, visibleToken } from "../shared/dom.js";
 import { hoverOn } from "../shared/group.js";
-import { tellOf } from "./head_gestures.js";
 import { codeAt } from "./head_readout.js";
 import { clamp } from "../shared/numbers.js";
 import { MASKED_16, decodeValue } from "../shared/packing.js";
@@ -52,13 +51,8 @@ export class Chips {
     const sides = /** @type {const} */ (["q", "k"]);
     const buttons = sides.map((axis) => {
       const take = () => {
-        const told = this.view.drawn.group.pins.at(-1);
-        if (this.view.drawn.header.story && told) {
-          tellOf(this.view, { axis, i: told.i });
-        } else {
-          this.take(axis);
-          this.light();
-        }
+        this.take(axis);
+        this.light();
       };
       return createButton("av-toggle", axis === "q" ? words.looks : words.lookedat, take, { "data-axis": axis });
     });
@@ -165,8 +159,6 @@ export class Chips {
   light() {
     this.clear();
     if (!this.rows.length) return;
-    const { header, group } = this.view.drawn;
-    if (header.story) this.take(group.pins.at(-1)?.axis ?? "q");
     const lead = this.view.lead();
     if (lead) {
       this.tint(lead);

@@ -9,16 +9,15 @@ import { Drawing, viewComponent } from "../shared/component.js";
 import { el, joinTexts, liveRegion, setProperty, setText } from "../shared/dom.js";
 import { startGroup, adoptEdit, adoptOverlay, groupOf, Member, isSameHead, tell } from "../shared/group.js";
 import { HeadControls } from "./head_controls.js";
-import { firstPinnedToken, highlightedTokens, press, release, describedColumn, describedRow } from "./head_gestures.js";
+import { firstPinnedToken, highlightedTokens, press, release, describedRow } from "./head_gestures.js";
 import { fetchAround, HeadSupply } from "./head_supply.js";
 import { Drawn, toMatrix, readSource } from "./head_numbers.js";
-import { changeText, lookersText, nameStage, readoutText, rowSentence, sumUp, titleText } from "./head_readout.js";
+import { changeText, nameStage, readoutText, rowSentence, sumUp, titleText } from "./head_readout.js";
 import { offerHead } from "./head_offer.js";
 import { HeadTools } from "./head_tools.js";
 import { Heatmap } from "../heatmap/heatmap.js";
 import { Lines } from "../lines/lines.js";
 import { MaskHandles } from "./mask_handles.js";
-import { Mixture } from "./mixture.js";
 import { bringIntoWindow, Room } from "./room.js";
 import { afterPainting, markPainted, measureTime, oncePerFrame, runSoon } from "../shared/surface.js";
 import { bringEditedTiles } from "../overview/tiles.js";
@@ -54,7 +53,6 @@ export class HeadComponent extends Drawing {
     this.titleSaid = null;
     this.lines = new Lines(this);
     this.chips = new Chips(this);
-    this.mixture = new Mixture(this);
     this.steps = new CellSteps(this);
     this.handles = new MaskHandles(this);
     this.supply = new HeadSupply(this);
@@ -151,12 +149,7 @@ export class HeadComponent extends Drawing {
     const about = header.sentence;
     setProperty(this.said, "hidden", about === null);
     if (about === null) return;
-    const column = describedColumn(this.drawn);
-    const said = header.signed
-      ? changeText(this.drawn)
-      : column === null
-        ? rowSentence(this.drawn, about, describedRow(this.drawn))
-        : lookersText(this.drawn, column);
+    const said = header.signed ? changeText(this.drawn) : rowSentence(this.drawn, about, describedRow(this.drawn));
     setText(this.said, said);
     const before = this.titleSaid;
     this.titleSaid = header.title;
@@ -237,7 +230,6 @@ export class HeadComponent extends Drawing {
     this.heatmap.light();
     if (header.lines) this.lines.light();
     if (header.chips) this.chips.light();
-    this.mixture.light();
     this.steps.light();
     this.say();
     const text = this.readout();

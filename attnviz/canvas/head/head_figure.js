@@ -6,9 +6,6 @@ import { BAR_ROOM, barWidth, drawBarInFile } from "../shared/colour_bar.js";
 import { encode16, toFloats } from "../shared/packing.js";
 import { drawWith } from "../shared/surface.js";
 import { tokenLabels } from "../shared/token_labels.js";
-import { fill } from "../shared/dom.js";
-import { tokenText } from "./head_readout.js";
-import { drawMixture, MIXTURE_ROOM, mixtureParts } from "./mixture.js";
 import { EVERYTHING } from "../shared/zoom.js";
 
 /** @import { HeatmapScene } from "../heatmap/heatmap_scene.js" */
@@ -68,9 +65,7 @@ export function headFigure(header, payload, theme, bar) {
   const { shape, signed, scale, colours, words, segments, pins, unit, title } = header;
   const [, nk] = shape;
   const [{ values, codes, hasMasked }] = readMatrices(header, payload);
-  const told = header.told && !signed ? makeMixture(header, codes, values) : null;
-  const above = told ? MIXTURE_ROOM : 0;
-  const { places, width } = layoutInFile(header, undefined, above);
+  const { places, width } = layoutInFile(header);
   const { plot } = places;
   /** @type {HeatmapScene} */
   const scene = {
@@ -91,22 +86,11 @@ export function headFigure(header, payload, theme, bar) {
   const wide = Math.max(width, bar ? plot.x + barWidth(unit, hatched) : 0);
   const end = plot.y + plot.h + 6;
   const draw = (/** @type {SvgContext} */ context) => {
-    if (told) drawMixture(context, told.parts, told.made, told.axis, theme, plot.x + plot.w);
-    nameSides(context, plot, theme, words, above);
+    nameSides(context, plot, theme, words);
     drawHeatmap(context, scene);
     if (bar) drawBarInFile(context, plot.x, end + 8, { scale, signed, unit, colours }, theme, hatched);
   };
   return { width: Math.ceil(wide), height: Math.ceil(bar ? end + BAR_ROOM : end), title, draw };
-}
-
-/** What the token that is told of is made of. */
-/** @param {HeadFigureHeader} header @param {Uint16Array} codes @param {Float32Array} values */
-function makeMixture(header, codes, values) {
-  const { words } = header;
-  const [axis, i] = header.told ?? ["q", 0];
-  const parts = mixtureParts({ header, codes, values }, { axis, i }, words.others);
-  const token = tokenText({ header, codes, values }, axis, i);
-  return { parts, made: fill(axis === "q" ? words.new_vector : words.looked_at, { token }), axis };
 }
 
 /**

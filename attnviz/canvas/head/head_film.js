@@ -65,11 +65,11 @@ function queryOf({ row, q, k, words }, raw, edit) {
   const own = k === null ? row : null;
   const names = (k ?? q).map((token) => visibleToken(token).trim());
   const numbers = {
-    header: { shape: one.shape, top: 1, signed: false, q: [q[row]], k: k ?? q, words, story: true, coarse: false },
+    header: { shape: one.shape, top: 1, signed: false, q: [q[row]], k: k ?? q, words, coarse: false },
     codes: Uint16Array.from(scaled, (value) => (value === -Infinity ? MASKED_16 : 0)),
     values: weights,
   };
-  const parts = mixtureParts(numbers, { axis: "q", i: 0 }, words.others);
+  const parts = mixtureParts(numbers, words.others);
   return { token: visibleToken(q[row]).trim(), own, names, scores, scaled, weights, factor, parts, ...changesOf(one) };
 }
 
@@ -176,7 +176,7 @@ function queryFigure(told, query, at, theme, upright) {
     if (stage < MIXTURE || !query.parts.length) return;
     clipTo(context, { x: 0, y: foot + SUM, w: width, h: done * MIXTURE_ROOM }, 0);
     context.translate(0, foot + SUM);
-    drawMixture(context, query.parts, fill(words.new_vector, { token: query.token }), "q", theme, width);
+    drawMixture(context, query.parts, fill(words.new_vector, { token: query.token }), theme, width);
     context.restore();
   };
   return { width, height, title: sentenceOf(stage, query, told), draw };

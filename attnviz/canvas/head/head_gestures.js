@@ -1,7 +1,7 @@
 // Which tokens of a head are pinned and pointed at, what a press does to them, and what Python is told of that and of a change.
 
 import { fill } from "../shared/dom.js";
-import { hoverOn, isPinned, clearPins, packEdit, tell, togglePin } from "../shared/group.js";
+import { isPinned, clearPins, packEdit, tell, togglePin } from "../shared/group.js";
 import { mostTellingRow, tokenText } from "./head_readout.js";
 
 /** @import { Group } from "../shared/group.js" */
@@ -11,11 +11,7 @@ import { mostTellingRow, tokenText } from "./head_readout.js";
 /** A press on a token pins it; on a cell, keeps the cell and pins its query. */
 /** @param {HeadComponent} view @param {Hover} hit */
 export function press(view, hit) {
-  const { group, header, words } = view.drawn;
-  if (header.story) {
-    tellOf(view, hit);
-    return;
-  }
+  const { group, words } = view.drawn;
   if (hit.axis === "cell") {
     const same = isChosenCell(group, hit);
     const pinned = isPinned(group, "q", hit.q);
@@ -32,16 +28,6 @@ export function press(view, hit) {
   emitPins(view);
 }
 
-/** A story tells of one token always: of the one pressed, in the place of any other. @param {HeadComponent} view @param {Hover} hit */
-export function tellOf(view, hit) {
-  const { group } = view.drawn;
-  group.pins = [hit.axis === "cell" ? { axis: "q", i: hit.q } : { axis: hit.axis, i: hit.i }];
-  group.cell = hit.axis === "cell" && !isChosenCell(group, hit) ? [hit.q, hit.k] : null;
-  tell(group, "pins");
-  view.announce(view.readout());
-  emitPins(view);
-}
-
 /** @param {Group} group @param {Hover} hit */
 function isChosenCell({ cell }, hit) {
   return hit.axis === "cell" && cell !== null && cell[0] === hit.q && cell[1] === hit.k;
@@ -49,15 +35,8 @@ function isChosenCell({ cell }, hit) {
 
 /** Lets go of what is pinned and pointed at; answers whether there was anything. @param {HeadComponent} view */
 export function release(view) {
-  const { group, header, words } = view.drawn;
+  const { group, words } = view.drawn;
   const pointed = group.hover !== null;
-  if (header.story) {
-    const first = header.sentence?.row ?? mostTellingRow(view.drawn);
-    const away = group.cell !== null || !(group.pins.length === 1 && isPinned(group, "q", first));
-    hoverOn(group, null);
-    if (away) tellOf(view, { axis: "q", i: first });
-    return away || pointed;
-  }
   const pinned = clearPins(group);
   if (pinned) {
     view.announce(words.none);
@@ -107,12 +86,6 @@ export function describedRow(drawn) {
   const [nq] = header.shape;
   const pinned = group.pins.findLast(({ axis, i }) => axis === "q" && i < nq);
   return Math.min(group.cell?.[0] ?? pinned?.i ?? header.sentence?.row ?? mostTellingRow(drawn), nq - 1);
-}
-
-/** The key that a story tells of, null where it tells of a query. @param {Drawn} drawn */
-export function describedColumn({ group, header }) {
-  const pin = header.story && group.cell === null ? group.pins.at(-1) : undefined;
-  return pin?.axis === "k" && pin.i < header.shape[1] ? pin.i : null;
 }
 
 /** @param {Hover | null} hover @returns {Pin[]} */

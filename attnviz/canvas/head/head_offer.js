@@ -6,7 +6,7 @@ import { linesFigure } from "../lines/lines_figure.js";
 import { NO_EDIT } from "../shared/edit.js";
 import { offerPicture } from "../shared/offer.js";
 import { MASKED_16, decodeValue } from "../shared/packing.js";
-import { describedColumn, describedRow } from "./head_gestures.js";
+import { describedRow } from "./head_gestures.js";
 
 /** @import { HeadComponent } from "./head.js" */
 /** @import { LineLayer } from "./overlay.js" */
@@ -36,7 +36,7 @@ function filmOf(drawn, seen) {
   const { header, maker, group } = drawn;
   const { raw, how } = maker ?? {};
   const plain = raw?.exact && how?.rows === null && how.cols === null && header.kind === "weights" && !header.signed;
-  if (!plain || describedColumn(drawn) !== null) return null;
+  if (!plain) return null;
   const edit = header.edit === null || seen === "before" ? NO_EDIT : group.edit;
   return queryFilm({ ...header, row: describedRow(drawn) }, raw, edit);
 }
@@ -54,12 +54,8 @@ function headerOf(drawn, heads, top) {
   const { signed, kind } = header;
   const unit = signed && kind !== "diff" && kind !== "scores" ? words.change_unit : header.unit;
   const pins = { tokens: group.pins.map(({ axis, i }) => /** @type {[Axis, number]} */ ([axis, i])), cell: group.cell };
-  const column = describedColumn(drawn);
-  /** @type {[Axis, number]} */
-  const about = column === null ? ["q", describedRow(drawn)] : ["k", column];
-  const told = header.story ? about : null;
   const sentence = header.sentence && { ...header.sentence, row: describedRow(drawn) };
-  return { ...header, top, unit, pins, heads, told, sentence, words };
+  return { ...header, top, unit, pins, heads, sentence, words };
 }
 
 /** The numbers of these heads, NaN where masked. @param {Matrix[]} matrices */

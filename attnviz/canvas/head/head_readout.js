@@ -10,7 +10,7 @@ import { MASKED_16, strongestCells, decodeValue } from "../shared/packing.js";
 
 /**
  * `values` are exact where they are known.
- * @typedef {{ header: Pick<HeadHeader, "shape" | "top" | "signed" | "q" | "k" | "words" | "coarse" | "story">, codes: Uint16Array, values?: Float32Array | null }} Numbers
+ * @typedef {{ header: Pick<HeadHeader, "shape" | "top" | "signed" | "q" | "k" | "words" | "coarse">, codes: Uint16Array, values?: Float32Array | null }} Numbers
  */
 
 /** @param {Numbers} numbers @param {number} q @param {number} k */
@@ -31,7 +31,7 @@ export function tokenText({ header }, axis, i) {
 
 /** As many digits of a value as hold; a difference says its sign. @param {Numbers} numbers @param {number} value */
 export function formatValue({ header }, value) {
-  const text = header.story ? formatPercent(value, 0) : header.coarse ? formatFixed(value, 3) : formatFourDigits(value);
+  const text = header.coarse ? formatFixed(value, 3) : formatFourDigits(value);
   const rises = header.signed && value > 0 && /^\d.*[1-9]|^[1-9]/.test(text);
   return rises ? `+${text}` : text.replace("-", "−");
 }
@@ -100,13 +100,6 @@ export function strongestText(numbers, axis, i) {
       ? [words.most_alike, words.mostby_alike]
       : [words.most, words.mostby];
   return axis === "q" ? fill(keys, { token, keys: list }) : fill(queries, { token, queries: list });
-}
-
-/** The sentence about a key: who looks at it most. @param {Numbers} numbers @param {number} column */
-export function lookersText(numbers, column) {
-  const { words } = numbers.header;
-  const { list, tied } = strongestThree(numbers, "k", column);
-  return fill(tied ? words.lookers_alike : words.lookers, { token: tokenText(numbers, "k", column), parts: list });
 }
 
 /**

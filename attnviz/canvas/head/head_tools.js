@@ -1,7 +1,6 @@
 // The small buttons above the large head: let go, zoom; and the notes below it.
 
 import { addButton, createBox, el, fill, setProperty, setText } from "../shared/dom.js";
-import { isEdited } from "../shared/edit.js";
 import { MOST_LINES } from "../lines/lines_scene.js";
 import { EVERYTHING, largestZoom } from "../shared/zoom.js";
 
@@ -20,18 +19,18 @@ export class HeadTools {
 
   /**
    * Puts the view's parts on the page: what the head is and does, its picture with what changes it along its lower edge, and
-   * its lines beside it. In a story the picture comes first; what changes it waits behind a word, as it does where a head is
-   * presented.
+   * its lines beside it. What changes it waits behind a word where a
+   * head is presented.
    * @param {boolean} presented
    */
   place(presented) {
-    const { root, help, live, head, controls, chips, mixture, pair, main, side, bar, foot, said, read } = this.view;
+    const { root, help, live, head, controls, chips, pair, main, side, bar, foot, said, read } = this.view;
     const { titleBox, heatmap, lines, drawn } = this.view;
-    const { story = false, edit, compact } = drawn.header;
-    const folded = edit !== null && (story || presented);
+    const { edit, compact } = drawn.header;
+    const folded = edit !== null && presented;
     const full = edit !== null && !folded && !compact;
     this.isFull = full;
-    const how = `${story} ${folded} ${full} ${drawn.header.chips}`;
+    const how = `${folded} ${full} ${drawn.header.chips}`;
     if (root.dataset.mainPicture === how) return;
     root.dataset.mainPicture = how;
     const { squares, stage } = lines;
@@ -46,11 +45,9 @@ export class HeadTools {
     head.replaceChildren(titleBox, read, ...(folded ? [] : [this.box]));
     pair.replaceChildren(heatmap.stage, said, ...(folded ? [] : [squares.box]), stage);
     const behind = el("details", "av-change");
-    behind.open = story && isEdited(drawn.group.edit);
     if (folded) behind.append(this.change, this.box, controls.box, controls.changed, squares.box);
     const below = folded ? [createBox("av-wrap av-below-line", bar, behind)] : [bar];
-    if (story) root.replaceChildren(help, live, chips.box, mixture.box, pair, ...below, head, foot);
-    else root.replaceChildren(help, live, head, ...(folded ? [] : [controls.box, chips.box]), pair, ...below, foot);
+    root.replaceChildren(help, live, head, ...(folded ? [] : [controls.box, chips.box]), pair, ...below, foot);
   }
 
   refresh() {
@@ -95,9 +92,9 @@ export class HeadTools {
   }
 
   light() {
-    const { group, header } = this.view.drawn;
+    const { group } = this.view.drawn;
     const { steps } = this.view;
-    const nothing = header.story || steps.possible || (group.pins.length === 0 && group.cell === null); // a story tells of one always
+    const nothing = steps.possible || (group.pins.length === 0 && group.cell === null);
     if (this.buttons) setProperty(this.buttons.letGo, "hidden", nothing);
   }
 }

@@ -19,8 +19,8 @@ const BAR = 60;
 const SAID_GAP = 3;
 /** Pixels of both beside each other at least, and of the matrix with what changes it. */
 const [WIDE, LEAST_MAIN] = [620, 340];
-/** Pixels that the sentence below the pictures takes. */
-const SENTENCE = 34;
+/** Air below the pictures. */
+const AIR = 8;
 
 /**
  * How high the matrix may be: what is left of the window where its rows can be seen there, else a window of its own
@@ -102,12 +102,10 @@ export class Room {
     }
     if (header.edit === null) return { width, high: null, many: false };
     const by = magnification(root);
-    const below = header.story && header.sentence !== null ? SENTENCE : 8;
-    const beneath = header.story ? 0 : this.view.controls.box.offsetHeight;
-    const taken = pair.offsetTop + beneath + below;
+    const taken = pair.offsetTop + this.view.controls.box.offsetHeight + AIR;
     const left = (globalThis.innerHeight - placeOnPage(root)) / by - taken;
     const screen = (globalThis.innerHeight - BAR) / by;
-    return { width, ...availableHeight(header.shape[0], left, screen, taken, below) };
+    return { width, ...availableHeight(header.shape[0], left, screen, taken, AIR) };
   }
 
   /** @param {boolean} [lines] whether they are drawn at once, if they are in the window */

@@ -41,7 +41,6 @@ export type HeadView = {
   chips: boolean;
   lines: boolean;
   litRow: boolean;
-  story: boolean;
   called: string;
 };
 

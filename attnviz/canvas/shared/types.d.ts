@@ -122,8 +122,6 @@ export type HeadFigureHeader = HeadHeader & {
   pins: Pins;
   /** the numbers of the heads */
   heads: number[];
-  /** the token that the picture tells of, with what it is made of above the matrix; null where it tells of none */
-  told: [Axis, number] | null;
 };
 
 /** What becomes of one query of a head, for a film: the head's raw scores follow. */
