@@ -48,6 +48,7 @@ PICTURES = (
     ("build", "build_step"),
     ("scaling?s_section=saturation", "s_bars_picture"),
     ("decoding?d_view=bytes", "d_growth_save"),
+    ("positions?p_section=circle", "p_circle_under"),
     ("fast", "fast-film-save"),
     ("born", "born-film-out"),
     ("pictures", "patches-out"),

@@ -21,31 +21,44 @@ class RotationPlace:
     k_at: int
 
 
-def rotation_circle(
-    key: str,
-    turns: np.ndarray,
-    q: np.ndarray,
-    k: np.ndarray,
-    *,
-    at: RotationPlace,
-    last: int,
-    on_pick: Callable[[RotationPlace], None],
-) -> None:
-    """Draw pairs of `q` and `k` (pairs, 2), each turned by its position times `turns` (pairs,) radians.
+@dataclass(frozen=True)
+class RotationFigure:
+    """Pairs of `q` and `k` (pairs, 2), each turned by its position times `turns` (pairs,) radians; one is on show."""
 
-    Positions go from 0 to `last`. `on_pick` runs before the rerun that follows a gesture.
+    turns: np.ndarray
+    q: np.ndarray
+    k: np.ndarray
+    at: RotationPlace
+
+    @property
+    def scene(self) -> str:
+        return "rotation"
+
+    @property
+    def header(self) -> dict[str, Any]:
+        return {
+            "turns": self.turns.tolist(),
+            "q": self.q.tolist(),
+            "k": self.k.tolist(),
+            "at": asdict(self.at),
+            "title": "",
+            "colours": canvas_wording.scene_colours(),
+            "words": _texts(),
+        }
+
+    @property
+    def payload(self) -> bytes:
+        return b""
+
+
+def rotation_circle(key: str, figure: RotationFigure, *, last: int, on_pick: Callable[[RotationPlace], None]) -> None:
+    """Draw the pair on show, with sliders for positions from 0 to `last`.
+
+    `on_pick` runs before the rerun that follows a gesture.
     """
-    header: dict[str, Any] = {
-        "turns": turns.tolist(),
-        "q": q.tolist(),
-        "k": k.tolist(),
-        "at": asdict(at),
-        "last": last,
-        "colours": canvas_wording.scene_colours(),
-        "words": _texts(),
-    }
-    header["layout"] = fingerprint(str(header["words"]), len(turns), last)
-    limits = {"pair": len(turns), "q_at": last + 1, "k_at": last + 1}
+    pairs, header = len(figure.turns), figure.header
+    header |= {"last": last, "layout": fingerprint(str(header["words"]), pairs, last)}
+    limits = {"pair": pairs, "q_at": last + 1, "k_at": last + 1}
 
     def read_release(report: dict[str, Any]) -> RotationPlace | None:
         position = report.get("at")

@@ -3,20 +3,14 @@
 import { readTheme } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
 import { labelledSlider, stopSlider } from "../shared/controls.js";
-import { createBox, el, fill, joinTexts } from "../shared/dom.js";
+import { createBox, el, joinTexts } from "../shared/dom.js";
 import { MovedView } from "../shared/film_view.js";
 import { film } from "../shared/motion.js";
-import { formatFixed, formatFourDigits, formatSignificant } from "../shared/numbers.js";
+import { offerPicture } from "../shared/offer.js";
 import { ROLES } from "../shared/roles.js";
-import {
-  asDegrees,
-  drawCircle,
-  drawCurve,
-  shiftBoth,
-  pairProduct,
-  rotatedScore,
-  rotatePair,
-} from "./rotation_drawing.js";
+import { sizeCanvas } from "../shared/surface.js";
+import { drawCircle, drawCurve, shiftBoth } from "./rotation_drawing.js";
+import { CURVE, REACH, rotationFigure, rotationScene } from "./rotation_figure.js";
 
 /** @import { LabelledSlider } from "../shared/controls.js" */
 /** @import { Component, RotationHeader } from "../shared/types.js" */
@@ -27,8 +21,6 @@ import {
 const SPEED = 6;
 /** Pixels of a side of the circle, at least where something stands beside it; what stands there takes so many. */
 const [LARGEST, LEAST, BESIDE] = [380, 260, 354];
-/** The curve shows distances up to this, on either side. */
-const REACH = 64;
 const WHATS = /** @type {What[]} */ (["pair", "q_at", "k_at"]);
 
 /** @extends {MovedView<RotationHeader>} */
@@ -49,6 +41,11 @@ class RotationCircle extends MovedView {
     this.sliders = {};
     this.row = el("div", "av-line rc-together");
     this.playButton(this.row, "▶", "walk", (button) => this.go(button)).classList.add("av-play", "rc-walk");
+    offerPicture(
+      root,
+      () => [["rotation", { ...this.header, at: this.at, title: "" }, new Uint8Array()]],
+      rotationFigure,
+    );
   }
 
   /** @param {Component} component */
@@ -118,56 +115,33 @@ class RotationCircle extends MovedView {
 
   draw() {
     if (!this.held || !this.root.clientWidth) return;
-    const { turns, q, k, colours, words } = this.held;
-    const { pair, q_at, k_at } = this.at;
-    const theme = readTheme(this.root, colours);
-    const speed = turns[pair];
-    const arrows = [
-      { name: "q", start: q[pair], now: rotatePair(q[pair], q_at * speed), colour: theme.q, angle: q_at * speed },
-      { name: "k", start: k[pair], now: rotatePair(k[pair], k_at * speed), colour: theme.k, angle: k_at * speed },
-    ];
-    drawCircle(this.circle, circleSide(this.root.clientWidth), arrows, theme);
-    const product = (/** @type {number} */ distance) => pairProduct(q[pair], k[pair], speed, 0, distance);
+    const theme = readTheme(this.root, this.held.colours);
+    const { arrows, facts, sentence, curve, distance } = rotationScene(this.held, this.at, theme);
+    const side = circleSide(this.root.clientWidth);
+    drawCircle(sizeCanvas(this.circle, side, side), side, arrows, theme);
     const wide = this.curve.parentElement?.clientWidth ?? 300;
-    drawCurve(this.curve, wide, 92, product, REACH, k_at - q_at, ROLES.score, theme);
-    this.write(speed, pairProduct(q[pair], k[pair], speed, q_at, k_at), rotatedScore(q, k, turns, q_at, k_at), words);
+    drawCurve(sizeCanvas(this.curve, wide, CURVE), wide, CURVE, curve, REACH, distance, ROLES.score, theme);
+    this.write(facts, sentence);
   }
 
-  /** @param {number} speed @param {number} product @param {number} total @param {RotationHeader["words"]} words */
-  write(speed, product, total, words) {
-    const { pair, q_at, k_at } = this.at;
+  /** @param {[whose: string, name: string, value: string][]} facts @param {string} sentence */
+  write(facts, sentence) {
+    const { words } = this.header;
     for (const what of WHATS) {
       const slider = this.sliders[what];
       if (!slider) continue;
       slider.input.value = slider.value.textContent = String(Math.round(this.at[what]));
     }
-    const degrees = (/** @type {number} */ position) => {
-      const { degrees: rest, whole } = asDegrees(position * speed);
-      return fill(whole ? words.angle : words.degrees, { degrees: formatFixed(rest, 1), whole });
-    };
-    const facts = /** @type {[string, string, string][]} */ ([
-      ["q", words.q_turned, degrees(q_at)],
-      ["k", words.k_turned, degrees(k_at)],
-      ["", words.product, formatFourDigits(product)],
-      ["", words.score, formatFourDigits(total)],
-    ]);
     this.facts.replaceChildren(
       ...facts.map(([whose, name, value]) => {
         return createBox(`av-fact rc-fact ${whose && `rc-of-${whose}`}`, el("b", "", value), el("span", "", name));
       }),
     );
-    const distance = Math.round(k_at - q_at);
-    const said = fill(distance ? (distance < 0 ? words.before : words.after) : words.beside, {
-      pair,
-      wavelength: formatSignificant((2 * Math.PI) / speed, 4),
-      distance: Math.abs(distance),
-      between: formatFixed(((distance * speed * 180) / Math.PI) % 360, 1).replace("-", "−"),
-    });
-    this.said.textContent = said;
+    this.said.textContent = sentence;
     const numbers = facts.map(([, name, value]) => `${name} ${value}`);
     this.circle.setAttribute(
       "aria-label",
-      joinTexts(words.join_sentences, [said, joinTexts(words.join_things, numbers)]),
+      joinTexts(words.join_sentences, [sentence, joinTexts(words.join_things, numbers)]),
     );
     this.curve.setAttribute("aria-label", words.curve);
   }

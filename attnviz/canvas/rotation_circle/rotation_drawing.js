@@ -1,16 +1,15 @@
 // RoPE's arithmetic on pairs of numbers, computed from nothing but positions, and two pictures of a turned pair: arrows on
 // circles, and what the pair adds to q.k over the distance.
 
-import { drawWith, sizeCanvas, strokeGrid, strokePath } from "../shared/surface.js";
+import { drawWith, strokeGrid, strokePath } from "../shared/surface.js";
 
 /** @import { DrawingContext, Theme } from "../shared/types.js" */
 /** @typedef {[number, number]} Pair */
 /** @typedef {{ name: string, start: Pair, now: Pair, colour: string, angle: number }} Arrow */
 
 /** Query and key as arrows from the middle; thin where they began, with the path of the last turn as an arc. */
-/** @param {HTMLCanvasElement} canvas @param {number} size @param {Arrow[]} arrows @param {Theme} theme */
-export function drawCircle(canvas, size, arrows, theme) {
-  const ink = sizeCanvas(canvas, size, size);
+/** @param {DrawingContext} ink @param {number} size @param {Arrow[]} arrows @param {Theme} theme */
+export function drawCircle(ink, size, arrows, theme) {
   const middle = size / 2;
   const unit = unitPixels(arrows[0].start, arrows[1].start, size);
   drawWith(ink, { strokeStyle: theme.text, globalAlpha: 0.25, lineWidth: 1 });
@@ -55,12 +54,11 @@ function head(ink, middle, x, y) {
 
 /**
  * A curve over distances -reach to reach, with a dot at the distance on show.
- * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
+ * @param {DrawingContext} ink @param {number} width @param {number} height
  * @param {(distance: number) => number} curve @param {number} reach @param {number} at @param {string} colour
  * @param {Theme} theme
  */
-export function drawCurve(canvas, width, height, curve, reach, at, colour, theme) {
-  const ink = sizeCanvas(canvas, width, height);
+export function drawCurve(ink, width, height, curve, reach, at, colour, theme) {
   const [left, right, top, foot] = [6, 6, 8, 18];
   const steps = Math.max(2, Math.round(width - left - right));
   const values = Array.from({ length: steps + 1 }, (_, i) => curve(-reach + (2 * reach * i) / steps));

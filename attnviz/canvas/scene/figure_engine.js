@@ -12,6 +12,7 @@ import { modelStripFigure } from "../model_strip/strip_scene.js";
 import { mosaicFigure } from "../overview/mosaic_scene.js";
 import { patchFigure, patchHeadsFigure } from "../patch_view/patch_figure.js";
 import { ribbonsFigure, ribbonsFilm } from "../ribbons/ribbons_figure.js";
+import { rotationFigure } from "../rotation_circle/rotation_figure.js";
 import { softmaxFigure, softmaxFilm } from "../softmax_slider/softmax_figure.js";
 import { sharingFigure } from "../sharing_columns/columns_scene.js";
 import { boardFigure } from "../tensor_board/board_scene.js";
@@ -41,6 +42,7 @@ const SCENES = {
   patchHeads: patchHeadsFigure,
   patches: patchFigure,
   ribbons: ribbonsFigure,
+  rotation: rotationFigure,
   sharing: sharingFigure,
   steps: stepFigure,
   story: storyFigure,

@@ -151,10 +151,9 @@ def draw_circle(_subject: Subject, _settings: PictureSettings, key: str) -> None
     result = rotation.random_pair(rotation.PairConfig(pair=min(pair, 31), q_at=q_at, k_at=k_at))
     rotation_circle.rotation_circle(
         key,
-        result.turns,
-        result.q,
-        result.k,
-        at=rotation_circle.RotationPlace(result.config.pair, q_at, k_at),
+        rotation_circle.RotationFigure(
+            result.turns, result.q, result.k, rotation_circle.RotationPlace(result.config.pair, q_at, k_at)
+        ),
         last=CIRCLE_LAST,
         on_pick=lambda position: link_state.set_and_push(choices.PAIR, (position.pair, position.q_at, position.k_at)),
     )

@@ -7,26 +7,8 @@ import numpy as np
 
 from attnviz.base.words import _
 from attnviz.figures.chart import POWERS, axis, bars, chart, line, mark_x, mark_y, note
-from attnviz.figures.theme import K_VERMILION, Q_BLUE, RAW, ROLES, SCALED, SERIES, THEORY, Figure, add_alpha
+from attnviz.figures.theme import RAW, ROLES, SCALED, SERIES, THEORY, Figure, add_alpha
 from attnviz.pages.positions.figures.scores import draw_named_level
-
-
-# One pair of a query and of a key on its circle: the picture that the browser turns, as a figure to save.
-def draw_pair(q: np.ndarray, k: np.ndarray, q_turned: np.ndarray, k_turned: np.ndarray, title: str) -> Figure:
-    """Draw the arrows (2,) of a pair before (dotted) and after rotation, each on its circle."""
-    around, series = np.linspace(0, 2 * np.pi, 181), []
-    for name, start, now, colour in (("q", q, q_turned, Q_BLUE), ("k", k, k_turned, K_VERMILION)):
-        circle = float(np.hypot(*start)) * np.stack([np.cos(around), np.sin(around)])
-        series.append(line(circle[0], circle[1], None, add_alpha(colour, 0.35), width=1.2, showlegend=False, hover=""))
-        arrow = {"symbol": "arrow", "angleref": "previous", "size": [0, 14], "color": colour}
-        for end, width, dash, name_template in (
-            (start, 1.5, "dot", _("{name} before")),
-            (now, 3, "solid", _("{name} turned")),
-        ):
-            ends, label = ([0, end[0]], [0, end[1]]), name_template.format(name=name)
-            series.append(line(*ends, label, colour, width=width, dash=dash, dots=True, marker=arrow))
-    axes = {"zeroline": True, "showgrid": False, "constrain": "domain"}
-    return chart(series, axes, axes | {"scaleanchor": "x"}, height=420, title=title)
 
 
 # Texts longer than trained: wavelengths under each scaling, and scores over distance.

@@ -10,7 +10,7 @@ from attnviz.app.text import typeset_minus
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_sentences, ngettext
 from attnviz.canvas import rotation_circle
-from attnviz.figures.theme import Figure
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import rotation as figures
 from attnviz.pages.positions.maths import rotation as experiment
@@ -39,13 +39,12 @@ def circle_panel() -> None:
         rf"({config.k_at} - {config.q_at})\cdot {Rounded(result.turns[config.pair]):.4g} = "
         rf"{Rounded(result.angle):.4g}\,\text{{rad}}\end{{gathered}}"
     )
+    place = rotation_circle.RotationPlace(config.pair, config.q_at, config.k_at)
+    figure = rotation_circle.RotationFigure(result.turns, result.q, result.k, place)
     with main_picture:
         rotation_circle.rotation_circle(
             "p_circle",
-            result.turns,
-            result.q,
-            result.k,
-            at=rotation_circle.RotationPlace(config.pair, config.q_at, config.k_at),
+            figure,
             last=choices.LAST,
             on_pick=lambda picked: link_state.set_many(
                 {choices.PAIR: picked.pair, choices.Q_AT: picked.q_at, choices.K_AT: picked.k_at}
@@ -61,7 +60,7 @@ def circle_panel() -> None:
     ).format(product=result.product, pairs=len(result.turns), score=result.score, unturned=result.score_before)
     with main_picture:
         show.footer(
-            lambda: _draw_pair(result),
+            SceneFigure((figure,)),
             name=f"pair-{config.pair}",
             key="p_circle_under",
             canvas=show.live_canvas("p_circle"),
@@ -70,14 +69,6 @@ def circle_panel() -> None:
             sentence=typeset_minus(caption),
         )
     show.program(experiment.pair_program(config), "p-circle")
-
-
-def _draw_pair(result: experiment.TurnedPair) -> Figure:
-    config, pair = result.config, result.config.pair
-    title = _("Pair {pair}: q at position {q_at}, k at position {k_at}").format(
-        pair=pair, q_at=config.q_at, k_at=config.k_at
-    )
-    return figures.draw_pair(result.q[pair], result.k[pair], result.q_turned, result.k_turned, title)
 
 
 # Section 4: texts longer than trained, and what each scaling does to the wavelengths.
