@@ -1,5 +1,6 @@
 """A class's room on the lecturer's page: it is opened, its question is asked and answered, and it is ended."""
 
+import html
 import json
 import secrets
 import sqlite3
@@ -39,11 +40,7 @@ _OWN, _PROBLEM = "_room_own_sentence", "_room_problem"
 
 def teach_button() -> None:
     """The button that opens a room; none where rooms are switched off, or one is open."""
-    try:
-        is_off = settings.current_settings().rooms is None
-    except Problem:
-        return  # each page says which setting makes no sense
-    if is_off or projector() is not None:
+    if not are_rooms_on() or projector() is not None:
         return
     st.button(
         _("Teach"),
@@ -53,6 +50,26 @@ def teach_button() -> None:
         help=_("Open a room: students follow on their phones and vote. They type a code, no name."),
         on_click=_open_room,
     )
+
+
+def draw_join_field() -> None:
+    """Draw the field for the code of a room, on Start; none where rooms are switched off."""
+    if not are_rooms_on():
+        return
+    label, join = html.escape(_("The code on the wall")), html.escape(_("Join"))
+    st.html(
+        f'<form class="join-room" action="{app_root()}{PATH}" method="get"><label>{label} '
+        f'<input name="code" maxlength="12" size="7" required autocomplete="off" autocapitalize="characters"></label> '
+        f"<button>{join}</button></form>"
+    )
+
+
+def are_rooms_on() -> bool:
+    """Whether this server has rooms; False where a setting makes no sense, of which each page tells."""
+    try:
+        return settings.current_settings().rooms is not None
+    except Problem:
+        return False
 
 
 def _open_room() -> None:

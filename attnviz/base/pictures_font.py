@@ -8,6 +8,7 @@ FOLDER = Path(__file__).with_name("fonts")
 FAMILY = "Source Sans 3"  #: its name in SVG
 FAMILY_IN_FILES = "Source Sans 3 ExtraLight"  #: its name inside the TTF files, by which resvg finds it
 WEIGHTS = (400, 600)
+ROUTE = "attnviz/pictures_font.css"  #: of `font_style`, below the app's root
 #: what it has letters for, as a class of a regular expression
 LETTERS = (
     "\u0020-\u007e\u00a0-\u00ff\u0131\u0152\u0153\u02bb\u02bc\u02c6\u02da\u02dc\u2009\u200b\u2013\u2014\u2018-\u201a"

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
+from attnviz.base import pictures_font
 from attnviz.base.words import _, current_language, supported_language, use_language
 from attnviz.rooms.room_file import CODE, RoomFile
 from attnviz.rooms.sockets import WRONG_CODES, serve_room_socket
@@ -20,7 +21,7 @@ _PAGE = """<!doctype html>
 <html lang="{language}"><head><meta charset="utf-8"><title>attnviz {code}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
 <meta name="referrer" content="no-referrer"><link rel="icon" href="data:,">
-<link rel="stylesheet" href="{root}{scripts}/attnviz.phone/phone.css">
+<link rel="stylesheet" href="{root}{font}"><link rel="stylesheet" href="{root}{scripts}/attnviz.phone/phone.css">
 <script type="module" src="{root}{scripts}/attnviz.phone/phone.js"></script></head>
 <body><main id="room"></main>{form}
 <noscript><p>{noscript}</p></noscript>
@@ -89,6 +90,7 @@ def _render(code: str, root: str, why: str, status: int) -> Response:
         code=code,
         root=root,
         scripts=SCRIPTS,
+        font=pictures_font.ROUTE,
         form="" if code else form,
         noscript=html.escape(_("This page needs JavaScript.")),
         data=json.dumps(data, ensure_ascii=True).replace("<", "\\u003c"),

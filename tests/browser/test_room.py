@@ -108,7 +108,7 @@ def test_a_class_joins_votes_and_sees_its_row_beside_the_models(server, new_page
     mine = phone.locator(".ph-yours")
     expect(mine).to_have_text(["animal", "75% your tap", "street", "1% your tap"])
     expect(phone.locator("main")).to_contain_text("had not read “tired”")
-    does(wall, "hide")
+    wall.keyboard.press("Escape")
     expect(phone.locator(PICTURE).first).to_be_visible()
 
 
@@ -146,10 +146,11 @@ def test_what_a_phone_cannot_show_is_on_the_wall(server, new_page):
 
 def test_a_wrong_code_and_an_old_one_get_a_sentence_and_a_field(server, new_page, browser):
     phone = browser.new_page(viewport={"width": 390, "height": 844})  # its console says 404, as it should
-    phone.goto(f"{server.url}/r")
+    phone.goto(server.url)
+    at_rest(phone)
+    phone.get_by_label("The code on the wall").fill("hello")
+    phone.get_by_role("button", name="Join").click()
     field = phone.get_by_label("The code on the wall")
-    field.fill("hello")
-    field.press("Enter")
     expect(phone.get_by_role("alert")).to_contain_text("none of them a vowel")
     field.fill("bcdfg")
     phone.get_by_role("button", name="Join").click()

@@ -1,5 +1,6 @@
 """What the metrics say: who is connected, how long answers took, and never what a visitor typed."""
 
+import re
 from typing import Any
 
 import pytest
@@ -55,3 +56,20 @@ def test_numbers_are_for_programs_on_this_machine(path, root):
     for elsewhere in ("192.0.2.7", "10.0.0.1", "2001:db8::7", "::ffff:192.0.2.7", ""):
         assert status(path, elsewhere) == 403
         assert status("/attnviz/health", elsewhere) == 200
+
+
+def test_a_phone_in_a_room_is_no_visitor():
+    async def stay(socket):
+        await socket.accept()
+        await socket.send_text("in")
+        await socket.receive()
+
+    paths = ("/r/BCDFG/socket", "/deep/base/r/BCDFG/socket", "/_stcore/stream", "/deep/base/_stcore/stream")
+    routes = [*(WebSocketRoute(path, stay) for path in paths), Route("/metrics", metrics)]
+    client = TestClient(Starlette(routes=routes, middleware=[Middleware(Watching)]))
+    for path in paths:
+        with client.websocket_connect(path) as socket:
+            assert socket.receive_text() == "in"
+            visitors = re.search(r"^attnviz_visitors (\S+)", client.get("/metrics").text, re.MULTILINE)[1]
+            assert float(visitors) == ("stream" in path)
+            socket.send_text("")

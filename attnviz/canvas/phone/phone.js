@@ -233,4 +233,10 @@ function mountPicture(element, place, name) {
   shadow.replaceChildren(el("link", "", null, { rel: "stylesheet", href: fileOf(name, "css") }), el("div", "av-root"));
 }
 
-export default code ? new Phone() : null; // else the page has a field for a code, and nothing of a script
+/** Begins when the fonts are there: pictures measure their words by them. Without a code the page has a field for one. */
+async function begin() {
+  await Promise.allSettled([...document.fonts].map((font) => font.load()));
+  return code ? new Phone() : null;
+}
+
+export default begin();

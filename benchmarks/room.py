@@ -1,0 +1,149 @@
+"""A class in a room, on real sockets: how long a step takes to its phones, and votes to the wall.
+
+python -m benchmarks.room                   300 phones, 20 steps, 300 votes in 3 s, through the app as it is served
+python -m benchmarks.room --phones 1000     more phones
+python -m benchmarks.room --url URL --rooms FOLDER    a server that runs, such as a class's behind nginx
+
+The steps have the size of a head on a short sentence. All phones are in this process, on the same processors as the
+server: what they take is part of every number.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from websockets.asyncio.client import connect
+
+from attnviz.base.packed import pack_blob, unpack_blob
+from attnviz.rooms.projector import Projector
+from tests.browser.conftest import ROOT, Server
+
+STEP = 8_000  #: bytes
+BETWEEN = 0.5  #: seconds between two steps
+WORDS = ["The", "animal", "crossed", "the", "street", "it"]
+
+
+class Phone:
+    """A connection, with the moments at which each step and the answer to its vote came."""
+
+    def __init__(self) -> None:
+        self.steps: dict[str, float] = {}
+        self.counted: float | None = None
+        self.tab = secrets.token_hex(16)
+        self.socket: Any = None
+
+    async def follow(self, address: str, joined: asyncio.Semaphore) -> None:
+        async with joined:
+            self.socket = await connect(address, open_timeout=60, ping_interval=None)
+            await self.socket.send(json.dumps({"tab": self.tab}))
+        async for message in self.socket:
+            now = time.perf_counter()
+            if isinstance(message, bytes):
+                self.steps[unpack_blob(message)[0]["title"]] = now
+            elif "counted" in json.loads(message):
+                self.counted = now
+
+    async def vote(self, question: int, within: float, number: int) -> float:
+        await asyncio.sleep(within)
+        sent = time.perf_counter()
+        await self.socket.send(json.dumps({"question": question, "number": 1, "taps": [number % 5]}))
+        return sent
+
+
+class Wall:
+    """The wall's connection, with the moment at which each number of votes came."""
+
+    def __init__(self) -> None:
+        self.votes: dict[int, float] = {}
+        self.here = 0
+
+    async def follow(self, address: str, secret: str) -> None:
+        async with connect(address, ping_interval=None) as socket:
+            await socket.send(json.dumps({"secret": secret}))
+            async for message in socket:
+                state = json.loads(message)
+                self.here = state["here"]
+                self.votes.setdefault(state["votes"], time.perf_counter())
+
+
+async def until(holds: Any, seconds: float = 60.0) -> None:
+    """Wait until `holds()`; a timeout is an error of the run."""
+    async with asyncio.timeout(seconds):
+        while not holds():
+            await asyncio.sleep(0.005)
+
+
+def quantiles(times: Sequence[float]) -> str:
+    low, high = np.percentile(np.array(times) * 1000, [50, 95])
+    return f"median {low:.0f} ms, 95 of 100 within {high:.0f} ms, last {max(times) * 1000:.0f} ms"
+
+
+async def measure(url: str, n_phones: int, n_steps: int, seconds: float) -> None:
+    room = Projector.begin()
+    address = f"{url.replace('http', 'ws', 1)}/r/{room.code}/socket"
+    phones, wall = [Phone() for _ in range(n_phones)], Wall()
+    joined = asyncio.Semaphore(50)
+    began = time.perf_counter()
+    tasks = [asyncio.create_task(phone.follow(address, joined)) for phone in phones]
+    tasks.append(asyncio.create_task(wall.follow(address, room.secret)))
+    await until(lambda: wall.here == n_phones)
+    print(f"{n_phones} phones are in after {time.perf_counter() - began:.1f} s")
+
+    arrivals: list[float] = []
+    for number in range(n_steps):
+        blob = pack_blob({"title": str(number), "line": "", "link": "", "pictures": []}, secrets.token_bytes(STEP))
+        written = time.perf_counter()
+        await asyncio.to_thread(room.write, "step", blob)
+        await asyncio.sleep(BETWEEN)
+        await until(lambda number=number: all(str(number) in phone.steps for phone in phones))
+        arrivals += [phone.steps[str(number)] - written for phone in phones]
+    print(f"a step of {STEP // 1000} KB, from its writing to each phone, {n_steps} steps: {quantiles(arrivals)}")
+
+    question = {"id": 7, "text": "", "words": WORDS, "query": 5, "most": 3, "truth": None}
+    room.write("question", json.dumps(question))
+    await asyncio.sleep(0.5)
+    spread = np.random.default_rng(0).uniform(0, seconds, n_phones)
+    sent = await asyncio.gather(
+        *(phone.vote(7, wait, i) for i, (phone, wait) in enumerate(zip(phones, spread, strict=True)))
+    )
+    await until(lambda: n_phones in wall.votes)
+    await until(lambda: all(phone.counted for phone in phones))
+    answers = [(phone.counted or 0) - at for phone, at in zip(phones, sent, strict=True)]
+    print(f"{n_phones} votes in {seconds:g} s, from each vote to its answer: {quantiles(answers)}")
+    late = 1000 * (wall.votes[n_phones] - max(sent))
+    print(f"the last vote is on the wall {late:.0f} ms after it was sent; none is lost")
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    room.end()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--phones", type=int, default=300)
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=3.0, help="in which all phones vote")
+    parser.add_argument("--url", help="of a server that runs; else one is started")
+    parser.add_argument("--rooms", help="that server's folder of rooms (ATTNVIZ_ROOMS)")
+    options = parser.parse_args()
+    with contextlib.ExitStack() as stack:
+        folder = options.rooms or stack.enter_context(tempfile.TemporaryDirectory())
+        os.environ["ATTNVIZ_ROOMS"] = folder
+        url = options.url or stack.enter_context(Server(ROOT / "app.py", Path(folder) / "log.txt")).url
+        if options.url is None:
+            time.sleep(15)  # it warms up beside its start
+        print(f"load of this machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+        asyncio.run(measure(url, options.phones, options.steps, options.seconds))
+
+
+if __name__ == "__main__":
+    main()
