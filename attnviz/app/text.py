@@ -13,7 +13,7 @@ _FROM_THE_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")  # Heb
 
 def escape_markdown(text: str) -> str:
     """`text` for any Streamlit label or markdown: every character shows as itself."""
-    one_line = text.replace("\r", " ").replace("\n", " ↵ ").replace("\t", " ⇥ ")
+    one_line = text.replace("\r", " ").replace("\n", " ⏎ ").replace("\t", " ⇥ ")
     return _SPECIAL.sub(lambda m: f"&#{ord(m[1])};", one_line)
 
 

@@ -38,10 +38,11 @@ PRIMARY = ("#7A2382", "#B565C6")
 #: A cell that the mask hides: a neutral colour that is on no scale.
 MASKED = ROLES["hidden"]
 
-#: Attention weights, always 0 to 1 unless a label says otherwise: dark is little, bright is much.
+#: Attention weights, always 0 to 1 unless a label says otherwise: dark is little, bright is much. The darkest still
+#: stands off a dark page.
 WEIGHTS: list[tuple[float, str]] = [
-    (0.0, "#1B1038"),
-    (0.15, "#3D1A66"),
+    (0.0, "#2F1C5C"),
+    (0.15, "#4A2178"),
     (0.35, "#7A2382"),
     (0.55, "#BC3A79"),
     (0.75, "#F0685F"),

@@ -6,22 +6,28 @@
   if (asked.get("present") === "1") looks.present = "";
   if (asked.get("embed") === "true") looks.embedded = "";
 
-  // Streamlit reads the theme that a visitor chose in its own menu from the browser's storage, by the page's path. A link
-  // that asks for light or dark writes it there, and the next link without a theme takes it away again.
-  const THEMES = { light: "Light", dark: "Dark" };
+  // Streamlit follows the system from light to dark and back as it goes. What a link or a lecturer asks for, as the root's
+  // `data-theme`, it is told in the system's place; whoever writes it there says `attnviz:theme` afterwards.
   const theme = asked.get("theme");
-  const [chosen, ours] = ["stActiveTheme", "attnvizTheme"].map((name) => `${name}-${globalThis.location.pathname}-v2`);
-  try {
-    if (theme === "light" || theme === "dark") {
-      looks.theme = theme;
-      localStorage.setItem(chosen, JSON.stringify(THEMES[theme]));
-      localStorage.setItem(ours, theme);
-    } else if (localStorage.getItem(ours)) {
-      localStorage.removeItem(chosen);
-      localStorage.removeItem(ours);
-    }
-  } catch {
-    // a browser without storage follows the system
+  if (theme === "light" || theme === "dark") looks.theme = theme;
+  const system = globalThis.matchMedia.bind(globalThis);
+  const changed = new EventTarget();
+  globalThis.addEventListener("attnviz:theme", () => changed.dispatchEvent(new Event("change")));
+  globalThis.matchMedia = (query) => {
+    const list = system(query);
+    const scheme = /^\(prefers-color-scheme: (light|dark)\)$/.exec(query)?.[1];
+    return scheme ? new Proxy(list, { get: (_list, name) => answer(list, scheme, name) }) : list;
+  };
+
+  /** @param {MediaQueryList} list @param {string} scheme @param {string | symbol} name */
+  function answer(list, scheme, name) {
+    if (name === "matches" && looks.theme) return looks.theme === scheme;
+    const own = Reflect.get(list, name, list);
+    if (typeof own !== "function") return own;
+    return (/** @type {unknown[]} */ ...given) => {
+      if (name in EventTarget.prototype) Reflect.apply(Reflect.get(changed, name), changed, given);
+      return Reflect.apply(own, list, given);
+    };
   }
 })();
 

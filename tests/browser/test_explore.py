@@ -45,7 +45,7 @@ def type_sentence(page, text):
     area = page.get_by_label("Sentence", exact=True)
     area.fill(text)
     area.press("Control+Enter")
-    until(lambda: set("".join(tokens(page))) - set("↵⏎⇥␣ ") == set(text) - {" "}, seconds=60)
+    until(lambda: set("".join(tokens(page))) - set("⏎⇥␣ ") == set(text) - {" "}, seconds=60)
     answered(page)
 
 

@@ -138,7 +138,7 @@ def test_a_link_s_theme_comes_before_the_first_word_and_presented_cells_are_poin
     server_url, new_page
 ):
     page = new_page(**PRESENTER)
-    page.goto(f"{server_url}/?theme=dark", wait_until="commit")
+    page.goto(f"{server_url}/explore?theme=dark", wait_until="commit")
     page.locator("[data-testid=stApp]").wait_for()
     # Streamlit's own dark stands for a moment, until it is told our colours: dark all the same
     assert page.evaluate(BACKGROUND) in (GROUND["dark"], STREAMLITS_DARK)

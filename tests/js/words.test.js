@@ -26,7 +26,7 @@ const numbers = /** @type {Parameters<typeof cellText>[0]} */ (
 
 test("a cell is read with its tokens, masked ones as such, and what is no cell as nothing", () => {
   assert.equal(cellText(numbers, 0, 2), "a (0) > <z> (2): 0.7500");
-  assert.equal(cellText(numbers, 0, 1), "a (0) may not look at ↵ (1)");
+  assert.equal(cellText(numbers, 0, 1), "a (0) may not look at ⏎ (1)");
   assert.equal(cellText(numbers, 2, 0), "");
 });
 
@@ -42,8 +42,8 @@ test("differences are told as such, each with its sign, and none of a zero", () 
     Math.round(32767 + 32767 * Math.sign(value) * Math.sqrt(Math.abs(value))),
   );
   const signed = { ...numbers, header: { ...numbers.header, signed: true }, codes, values };
-  assert.equal(strongestText(signed, "q", 0), "a (0) changes at x +0.4600, ↵ −0.2200, <z> −0.0010");
-  assert.equal(strongestText(signed, "k", 1), "↵ (1) changes from b +0.3000, a −0.2200");
+  assert.equal(strongestText(signed, "q", 0), "a (0) changes at x +0.4600, ⏎ −0.2200, <z> −0.0010");
+  assert.equal(strongestText(signed, "k", 1), "⏎ (1) changes from b +0.3000, a −0.2200");
   assert.equal(cellText(signed, 0, 0), "a (0) > x (0): +0.4600");
   assert.equal(cellText({ ...signed, header: { ...signed.header, coarse: true } }, 1, 2), "b (1) > <z> (2): 0.000");
 });
@@ -57,7 +57,7 @@ test("of a difference the largest change is told, its direction in words, and so
     );
     return changeText(/** @type {typeof numbers} */ ({ header, codes, values: Float32Array.from(changes) }));
   };
-  assert.equal(changed(0, 0.25, 0, -0.1, 0, 0), "a +0.25 ↵");
+  assert.equal(changed(0, 0.25, 0, -0.1, 0, 0), "a +0.25 ⏎");
   assert.equal(changed(0, 0.25, 0, 0, 0, -0.5), "b -0.50 <z>");
   assert.equal(changed(0, 0.004, 0, 0, -0.003, 0), "none");
 

@@ -95,8 +95,8 @@ FRONTEND_STRINGS = (
     ("the class .stMainBlockContainer", "stMainBlockContainer", _STYLE, "the space around a page"),
     ("the class .katex-display", "katex-display", _STYLE, "wide formulas on a phone"),
     ("the attribute data-variant", '"data-variant":', _STYLE, "the chosen button of a row being readable in dark"),
-    ("the theme that a visitor chose, by the page's path", "stActiveTheme-${window.location.pathname}",
-     "serve/before_streamlit.js", "light or dark by the link"),
+    ("what it asks the system's theme by", "window.matchMedia(`(prefers-color-scheme: dark)`)",
+     "serve/before_streamlit.js", "light or dark by the link and, while one presents, by a button"),
     *((f"data-testid={name}", f'"data-testid":`{name}`', user, purpose) for name, user, purpose in (
         ("stSidebar", _PRESENTED, "no menu beside a presentation"),
         ("stHeader", _PRESENTED, "no bar above a presentation"),

@@ -153,6 +153,7 @@ class Presenter {
     const { words, title, place, before, after } = this.given;
     this.root.hidden = !storedPresentation.present;
     document.documentElement.toggleAttribute("data-present", storedPresentation.present); // presenting.css
+    document.documentElement.dataset.page = this.given.page;
     const held = focusedElement(this.root)?.getAttribute("data-does");
     const bar = el("div", "av-line pr-bar", null, { role: "toolbar", "aria-label": words.bar });
     const walk = el("div", "av-line pr-walk");
@@ -241,12 +242,15 @@ class Presenter {
     return getComputedStyle(this.root).colorScheme.includes("dark");
   }
 
-  /** Opens the view again in the other theme: Streamlit asks for it once, as it begins (serve/before_streamlit.js). */
+  /** Asks for the other theme, which Streamlit and the address are told (serve/before_streamlit.js). */
   turn() {
+    const theme = this.isDark() ? "light" : "dark";
     const view = new URL(globalThis.location.href);
-    view.searchParams.set("theme", this.isDark() ? "light" : "dark");
-    view.searchParams.set("present", "1");
-    globalThis.location.replace(view);
+    view.searchParams.set("theme", theme);
+    globalThis.history.replaceState(globalThis.history.state, "", view);
+    document.documentElement.dataset.theme = theme;
+    globalThis.dispatchEvent(new Event("attnviz:theme"));
+    globalThis.setTimeout(() => this.draw(), 300);
   }
 
   tell() {

@@ -5,7 +5,7 @@
 /** What answers keys itself: in there an arrow moves something else. */
 const OWN_KEYS =
   "input, textarea, select, [contenteditable=true], [role=slider], [role=radiogroup], [role=tablist], [role=listbox], " +
-  "[role=menu], [role=grid], [role=combobox], [role=application], .js-plotly-plot";
+  "[role=menu], [role=grid], [role=combobox], [role=application]";
 const TYPING = "input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable=true]";
 
 /** @type {Record<string, Gesture>} */

@@ -16,7 +16,7 @@ const LOOPS = Array.from({ length: 25 }, (_none, n) => {
 export const SIGNS = {
   "→": { advance: 0.86, lines: [[0.08, MID, 0.76, MID], [0.76 - HEAD, MID + HEAD, 0.76, MID, 0.76 - HEAD, MID - HEAD]] },
   "←": { advance: 0.86, lines: [[0.08, MID, 0.76, MID], [0.08 + HEAD, MID + HEAD, 0.08, MID, 0.08 + HEAD, MID - HEAD]] },
-  "↵": { advance: 0.8, lines: [[0.7, 0.62, 0.7, MID, 0.1, MID], [0.1 + HEAD, MID + HEAD, 0.1, MID, 0.1 + HEAD, MID - HEAD]] },
+  "⏎": { advance: 0.8, lines: [[0.7, 0.62, 0.7, MID, 0.1, MID], [0.1 + HEAD, MID + HEAD, 0.1, MID, 0.1 + HEAD, MID - HEAD]] },
   "⇥": { advance: 0.86, lines: [[0.06, MID, 0.7, MID], [0.7 - HEAD, MID + HEAD, 0.7, MID, 0.7 - HEAD, MID - HEAD], [0.76, 0.1, 0.76, 0.46]] },
   "␣": { advance: 0.6, lines: [[0.06, 0.1, 0.06, -0.08, 0.54, -0.08, 0.54, 0.1]] },
   "∞": { advance: 0.88, lines: [LOOPS] },

@@ -141,7 +141,7 @@ export function joinTexts(template, parts) {
 
 /** A token as a person sees it: blanks and line ends visible, nothing interpreted. @param {string} token */
 export function visibleToken(token) {
-  const text = token.replace(/\r?\n/g, "↵").replace(/\t/g, "⇥");
+  const text = token.replace(/\r?\n/g, "⏎").replace(/\t/g, "⇥");
   return text.trim() === "" ? "␣".repeat(Math.max(1, Math.min(8, text.length))) : text;
 }
 

@@ -236,7 +236,7 @@ def append_token(inputs: dict[str, Any], token: Tensor) -> dict[str, Any]:
 def token_names(loaded: LoadedModel, ids: Tensor) -> tuple[str, ...]:
     """Text of each token (T,), with visible line breaks."""
     tokenizer: Any = loaded.tokenizer
-    return tuple(str(tokenizer.decode([int(token_id)])).replace("\n", "↵").strip() or "␣" for token_id in ids)
+    return tuple(str(tokenizer.decode([int(token_id)])).replace("\n", "⏎").strip() or "␣" for token_id in ids)
 
 
 def special_names(names: tuple[str, ...]) -> tuple[Message, ...]:

@@ -99,7 +99,7 @@ def test_the_picture_s_tokens_are_its_patches_and_the_rest_are_words(asked):
     assert int((ids == IMAGE).sum()) == stack.grid.patches
     assert stack.grid.first == len(ids) - stack.grid.patches
     assert not stack.grid.has_class
-    assert "".join(stack.query_tokens).replace("␣", "").startswith(("<|end|>where", "↵where", "<|vision_end|>where"))
+    assert "".join(stack.query_tokens).replace("␣", "").startswith(("<|end|>where", "⏎where", "<|vision_end|>where"))
     assert [each.id for each in run.stacks] == ["words", "picture"][: 1 + FAMILIES[name][2]]
 
 
