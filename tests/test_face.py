@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import attnviz as av
+from attnviz.base import extras
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,3 +21,11 @@ def test_importing_it_loads_nothing() -> None:
 def test_a_name_that_it_does_not_have_is_answered_with_those_that_it_has() -> None:
     with pytest.raises(AttributeError, match=r"no attribute 'captures'; it has .*capture"):
         _ = av.captures  # type: ignore[attr-defined]
+
+
+def test_without_the_package_of_its_pictures_a_plot_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "plotly" or "attnviz.figures" in name]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    with pytest.raises(ImportError, match=r"A plot needs plotly.*pip install 'attnviz\["):
+        extras.load_figures("heatmap")

@@ -110,4 +110,13 @@ def test_the_next_token_diverges_from_the_trained_one_and_not_the_other_way_roun
     reverse = torch.nn.functional.kl_div(trained, shared, reduction="sum", log_target=True).item()
     assert found.divergence == pytest.approx(kl, rel=1e-3, abs=1e-9)
     assert kv_heads == 6 or abs(kl - reverse) > 0.05 * kl, "the two directions differ: this test tells them apart"
+    outputs = []
+    for model in (loaded.model, converted(loaded.model, kv_heads, 0, 1)):
+        last = model.model.layers[-1].self_attn
+        hook = last.register_forward_hook(lambda _module, _given, output: outputs.append(output[0].double()))
+        with torch.no_grad():
+            model(**given)
+        hook.remove()
+    change = ((outputs[1] - outputs[0]).norm() / outputs[0].norm()).item()
+    assert found.last_output_change == pytest.approx(change, rel=1e-3, abs=1e-6)
     assert found.guesses[0].before == pytest.approx(trained.exp().max().item(), rel=1e-4)

@@ -13,6 +13,7 @@ from attnviz.base.message import Problem
 from attnviz.models.architecture import meta_device
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.configs import FAMILIES, config_from_text
+from attnviz.models.architecture.layer_spec import recurrent_state_size
 from attnviz.models.architecture.presets import HELD_TOKENS, all_presets
 from tests.models.tiny import config_with
 
@@ -158,3 +159,8 @@ def test_any_shape_has_the_parameters_flops_and_bytes_that_torch_counts(kv_heads
         model(input_ids=torch.zeros(1, tokens, dtype=torch.long))
     ffn = 2 * tokens * 3 * heads * 4 * 8 * layers
     assert counter.get_total_flops() == arch.prefill_flops(tokens).total + ffn
+
+
+def test_a_gated_deltanet_keeps_its_convolution_s_inputs_and_a_matrix_for_each_value_head():
+    config = config_of("qwen3_next", linear_value_head_dim=16, linear_conv_kernel_dim=4)
+    assert recurrent_state_size(config) == ((2 * (2 * 8) + 4 * 16) * 4, 4 * 8 * 16)

@@ -53,3 +53,14 @@ def test_a_models_card_says_what_training_wrote(model: str) -> None:
     shares = figures.get("exact") or {name: figures[name] for name in names}
     assert [f"{share:.1%}" for share in shares.values()] == re.findall(r"\d+\.\d%", text)
     assert f"seed {figures['seed']}, one thread, {figures['processor_seconds']} seconds" in " ".join(text.split())
+
+
+def test_a_small_drawing_in_a_corner_is_stretched_to_the_height_and_moved_to_the_middle():
+    drawing = np.zeros((32, 32), bool)
+    drawing[2:10, 3:7] = True  # 8 high, 4 wide: four times as large it is 32 high, 16 wide
+    assert sources.count_ink(drawing).tolist() == [[0, 0, 16, 16, 16, 16, 0, 0]] * 8
+    drawing = np.zeros((32, 32), bool)
+    drawing[20:22, 3:27] = True  # it may not be wider than the data set's digits
+    rows = sources.count_ink(drawing).any(1)
+    assert not rows[[0, -1]].any()
+    assert (rows == rows[::-1]).all()

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from attnviz.base.message import Problem
 from attnviz.models.tokens.encoding import encode, encode_target, supported_frames
-from attnviz.models.tokens.token_spans import make_speller
+from attnviz.models.tokens.token_spans import make_speller, token_label
 from tests.models.tiny_tokenizers import byte_level, llama_like, loaded, marian, unigram, word_piece
 
 MAKES = {"byte-level": byte_level, "WordPiece": word_piece, "Unigram": unigram, "Llama": llama_like}
@@ -114,3 +114,8 @@ def test_a_translator_without_offsets_is_aligned_by_its_pieces(tmp_path):
     assert [whole(pair, segment) for segment in (0, 1)] == ["the cat", "the mat"]
     mine = [span for span in encode(each, "the cat sat").spans if not span.special]
     assert [span.text.strip() for span in mine] == ["the cat sat"[p.start : p.end].strip() for p in mine]
+
+
+@pytest.mark.parametrize("spelled, label", [("a\u202eb", "aU+202Eb"), ("a\u200db", "a\u200db"), ("\u200d", "U+200D")])
+def test_a_sign_that_turns_a_line_round_is_named_and_one_that_joins_letters_stays(spelled, label):
+    assert token_label(spelled) == label

@@ -31,6 +31,7 @@ def by_hand(config, rotated):
         (SplitConfig("rest"), (24, 20, 20), 0),
         (SplitConfig("rest", 128), (44, 42, 42), 0),
         (SplitConfig("quarter"), (16, 24, 24), 0),
+        (SplitConfig("quarter", at=(0, 0, 0)), (16, 24, 24), 0),
         (SplitConfig("thirds"), (20, 20, 20), 4),
         (SplitConfig("thirds", 128), (42, 42, 42), 2),
         (SplitConfig("own"), (22, 20, 20), 2),

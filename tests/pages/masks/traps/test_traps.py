@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attnviz.analysis.traps import IMPORTS
-from attnviz.analysis.word_vectors import sentence
+from attnviz.analysis.word_vectors import WIDTH, sentence
 from attnviz.base.word_boundaries import split
 from attnviz.core import masks
 from attnviz.core.attention import attend
@@ -90,3 +90,9 @@ def test_of_one_word_no_harm_is_told_where_none_is_done(trap):
     assert "With one word there is no" in told
     assert not re.search("leaks|shrinks|never safe|is lost|gives", told)
     assert "With one word" not in " ".join(map(str, traps.TRAPS[trap].run(sentence(("a",) * 4)).facts))
+
+
+def test_positions_in_whole_numbers_keep_the_cosines_of_the_first_place_alone():
+    counts = traps.TRAPS["integer_positions"].run(SENTENCE).facts[0].params
+    ones = WIDTH // 2
+    assert counts == {"all": len(SENTENCE) * WIDTH, "ones": ones, "zeros": len(SENTENCE) * WIDTH - ones, "few": ones}
