@@ -5,10 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
-from attnviz.figures.chart import BARE, Panel, axis, bars, cells, panels
+from attnviz.figures.chart import BARE, Panel, axis, bars, cells, panels, points
 from attnviz.figures.heatmap import escape_markup
 from attnviz.figures.theme import K_VERMILION, Q_BLUE, SIGNED, Figure
+
+STRONG = 0.7  #: of the largest: cells of so much colour that their numbers are white
 
 
 def score_table(queries: Sequence[str], keys: Sequence[str], table: np.ndarray) -> Figure:
@@ -17,12 +20,22 @@ def score_table(queries: Sequence[str], keys: Sequence[str], table: np.ndarray) 
     most = float(np.abs(table).max(initial=0.0)) or 1.0
     by_query, by_key = table.sum(1), table.sum(0)
     hover = _("query: {row}, key: {column}").format(row="%{y}", column="%{x}") + "<br><b>%{z:+.4f}</b><extra></extra>"
-    across = BARE | {"tickangle": -35, "ticks": ""}
     down = {"autorange": "reversed", "ticks": ""} | BARE
     hidden = {"showticklabels": False, "ticks": ""} | BARE
-    grid = cells(
-        table.astype(np.float32), SIGNED, -most, most, gap=2, hover=hover, x=columns, y=rows, texttemplate="%{z:+.1f}"
-    )
+    grid = cells(table.astype(np.float32), SIGNED, -most, most, gap=2, hover=hover, x=columns, y=rows)
+    numbers = [
+        points(
+            [columns[c] for _r, c in where],
+            [rows[r] for r, _c in where],
+            text=[format(Rounded(float(table[r, c])), "+.1f") for r, c in where],
+            mode="text",
+            textfont={"color": "white"} if strong else None,
+            hover="",
+            showlegend=False,
+        )
+        for strong in (False, True)
+        if (where := np.argwhere((np.abs(table) > STRONG * most) == strong).tolist())
+    ]
     beside = bars(
         by_query.tolist(), rows, "", Q_BLUE, across=True, numbers="+.1f", hover="%{y}: %{x:+.3f}<extra></extra>"
     )
@@ -38,17 +51,17 @@ def score_table(queries: Sequence[str], keys: Sequence[str], table: np.ndarray) 
     }
     return panels(
         [
-            Panel([grid], across | {"side": "top"}, down | {"title": _("parts of the query")}),
+            Panel([grid, *numbers], hidden, down | {"title": _("parts of the query")}),
             Panel([beside], hidden | {"range": _room(by_query)}, down),
             Panel(
                 [below],
-                axis(_("parts of the key")) | {"showticklabels": False, "ticks": ""} | BARE,
+                axis(_("parts of the key")) | {"tickangle": -30, "ticks": ""} | BARE,
                 hidden | {"range": _room(by_key)},
             ),
         ],
         2,
         spacing=spacing,
-        height=150 + 46 * len(rows),
+        height=180 + 44 * len(rows),
         showlegend=False,
         bargap=0.35,
     )

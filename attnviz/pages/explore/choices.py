@@ -22,6 +22,7 @@ OTHER_MODEL = "other"
 LAST = -1  # a pin on the last token: after appending text, nobody knows into how many tokens it will be cut
 #: the panels below the picture, and what each is about
 PANELS = {
+    "why": N_("Why there? What wrote the query and the key"),
     "place": N_("Where this head sits in the model"),
     "stages": N_("What its row hands on: weight × value"),
     "what_if": N_("What if: another mask, another scale, a silenced head"),
@@ -111,6 +112,9 @@ WHERE = PAGE.one_of("where", [*SCOPES], label=N_("Change it in"))
 AGAIN = PAGE.flag("again", label=N_("Run the model again"))
 #: what the large head shows of a change; links of versions that changed nothing there do not name it
 SEEN = PAGE.one_of("seen", VIEWS, label=N_("Before, after or difference"))
+
+# Why there?
+CUT = PAGE.text("cut", longest=40, label=N_("Cut it out of the keys"))
 
 # What comes next
 TEMPERATURE = PAGE.real("temperature", 1.0, low=0.0, high=3.0, label=N_("Temperature"))

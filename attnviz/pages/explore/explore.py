@@ -21,7 +21,7 @@ from attnviz.models.loading import EXAMPLES, Example, availabilities
 from attnviz.models.tokens import Frame
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.page_entry import PAGE
-from attnviz.pages.explore.panels import head, next, overview, several_heads, stages, what_if
+from attnviz.pages.explore.panels import head, next, overview, several_heads, stages, what_if, why_there
 from attnviz.pages.explore.panels.shown_head import DisplayedHead
 from attnviz.site import model_files
 
@@ -181,9 +181,10 @@ def draw_heads(request: Request) -> None:
 
 
 def draw_panels(displayed: DisplayedHead) -> None:
-    """Draw six panels, closed at first, the head's program, and a link to the explorer without a server."""
+    """Draw seven panels, closed at first, the head's program, and a link to the explorer without a server."""
     about = {
         "what_if": (":material/science:", what_if.panel),
+        "why": (":material/alt_route:", why_there.panel),
         "place": (":material/account_tree:", stages.draw_model_strip),
         "stages": (":material/function:", stages.panel),
         "next": (":material/arrow_forward:", next.panel),

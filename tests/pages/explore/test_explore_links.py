@@ -12,7 +12,7 @@ from attnviz.base.packed import unpack_blob
 from tests.pages.conftest import drawn, sound
 from tests.pages.explore.test_page import said
 
-OPEN = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "average", "beside")}
+OPEN = {f"open_{panel}": "true" for panel in ("stages", "what_if", "why", "next", "average", "beside")}
 
 
 def canvas_of(page):

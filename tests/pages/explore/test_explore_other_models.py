@@ -75,7 +75,7 @@ def test_a_model_that_gives_only_its_weights_shows_them_and_says_what_cannot_be_
     )
     GPTNeoForCausalLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    panels = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "average", "beside")}
+    panels = {f"open_{panel}": "true" for panel in ("stages", "what_if", "why", "next", "average", "beside")}
     page = agreed(visit, model="other", hub_id=str(folder), text="the cat sat", **panels)
     assert not page.exception
     assert len(canvases_on(page)) >= 2

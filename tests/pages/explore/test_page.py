@@ -49,6 +49,7 @@ def test_each_panel_opens_and_computes(visit, opened):
     panels = {
         "stages": "adds the longest vector to the output",
         "what_if": "what changes is shown here at once",
+        "why": "adds most, ",
         "next": "comes next with",
         "average": "On average “",
         "beside": "They differ most in “",

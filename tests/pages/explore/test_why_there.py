@@ -1,0 +1,41 @@
+"""The panel "Why there?", against the library on the same model."""
+
+import pytest
+
+from attnviz.app.links import link_reading
+from attnviz.models.capture import capture
+from attnviz.pages.explore.maths.why_there import EXAMPLES
+from tests.pages.conftest import sound
+
+WORDS, PRONOUN, BERT = EXAMPLES
+
+
+def link(example, **more):
+    pins = {"t": [], "c": [example.query[0], example.key[0], example.query[1], example.key[1]]}
+    layer, head = example.head
+    chosen = {"model": example.model, "text": example.text, "at": f"{layer}.{head}", "open_why": "true"}
+    return chosen | {"c": link_reading.pack({"pins": pins})} | more
+
+
+def said(page):
+    return " ".join(element.value for kind in (page.markdown, page.caption) for element in kind)
+
+
+def test_a_clicked_cell_says_which_head_wrote_its_key_and_a_cut_says_what_depends_on_it(visit, smollm2):
+    page = sound(visit("explore", **link(WORDS, cut="16.0")))
+    trace = capture(smollm2, WORDS.text, residual=True)
+    found = trace.score_attribution(18, 6, WORDS.query[0], WORDS.key[0])
+    cut = found.cut("16.0")
+    words = said(page)
+    assert "**head 16.0** adds most" in words
+    assert "That head read it at “stone”" in words
+    assert f"the log-odds of the weight: {float(found.log_odds):+.3f}" in words
+    shown = [metric.value for metric in page.metric]
+    assert shown == [f"{weight:.1%}" for weight in (cut.weight_before, cut.weight, cut.total)]
+
+
+@pytest.mark.parametrize("example, part", [(PRONOUN, "MLP 3"), (BERT, "its position")])
+def test_named_examples_show_what_they_say(visit, example, part):
+    page = sound(visit("explore", **link(example)))
+    assert f"**{part}** adds most" in said(page)
+    assert f"“{example.query[1]}” gives" in said(page)
