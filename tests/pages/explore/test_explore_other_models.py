@@ -82,7 +82,7 @@ def test_a_model_that_gives_only_its_weights_shows_them_and_says_what_cannot_be_
     assert "gives" in said(page)
     sentence = " ".join(e.value for e in page.error)
     assert "its mask and scale cannot be changed" in sentence
-    assert len(page.error) == 2, "the stages and the what-if, and nothing else"
+    assert len(page.error) == 3, "the stages, the what-if and why, and nothing else"
     page.segmented_control(key="show").set_value("values").run()
     assert not page.exception
     assert len(page.error) == 1

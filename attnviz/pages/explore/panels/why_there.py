@@ -7,6 +7,7 @@ from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.text import escape_markdown
+from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_sentences, translate_message
 from attnviz.engine import Rerun
@@ -24,6 +25,8 @@ NO_NUMBER = 5e-4  # would be written as 0.000
 
 def panel(displayed: DisplayedHead) -> None:
     """Draw the sentence with two arcs, the table of parts, and the cut."""
+    if not displayed.stack.layers[displayed.layer].exact:
+        raise Problem("This model gives only its attention weights, so its scores cannot be taken apart")
     query, key = _cell(displayed)
     cell: why_there.Cell = (displayed.stack.id, displayed.layer, displayed.head, query, key)
     with st.spinner(_("Running the model again…")):
