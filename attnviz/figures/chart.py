@@ -18,6 +18,17 @@ from attnviz.figures.title_lines import break_titles, margin_above
 Series = dict[str, Any]
 POWERS: dict[str, Any] = {"type": "log", "dtick": 1, "exponentformat": "power"}  #: a tick at each power of ten
 BARE: dict[str, Any] = {"showgrid": False, "zeroline": False}  #: an axis of names or of places, not of amounts
+#: and below them, where a phone leaves its whole width to the cells
+BAR_BELOW: dict[str, Any] = {
+    "thickness": 12,
+    "outlinewidth": 0,
+    "orientation": "h",
+    "len": 0.6,
+    "x": 1,
+    "xanchor": "right",
+    "y": 0,
+    "yanchor": "top",
+}
 THIN_BAR: dict[str, Any] = {"thickness": 12, "outlinewidth": 0}  #: how the bar of colours looks beside cells
 
 

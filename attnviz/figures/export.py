@@ -26,13 +26,13 @@ def prepare_figure(fig: Figure, background: Background = "white", colorbar: bool
     out = go.Figure(fig)
     out.update_layout(title={"text": ""})
     on_top, at_left = 20 + _room_on_top(out) + _legend_height(out), _room_at_left(out)
-    height = int(out.layout.height or 500)
+    height, below = int(out.layout.height or 500), 90 if _bar_side(out) == "h" else 36
     out.update_layout(
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": FONT, "size": 14},
-        width=int(out.layout.width or min(WIDTH, at_left + _width_of_squares(out, height - 36) + 24)),
+        width=int(out.layout.width or min(WIDTH, at_left + _width_of_squares(out, height - below) + 24)),
         height=height + on_top,
-        margin={"l": at_left, "r": max(24, fig.layout.margin.r or 0), "t": on_top, "b": 36},
+        margin={"l": at_left, "r": max(24, fig.layout.margin.r or 0), "t": on_top, "b": below},
     )
     for number, trace in enumerate(out.data):
         trace.uid = f"{number:06}"  # plotly.js would draw one by lot, and no two files would be the same
@@ -78,7 +78,13 @@ def _width_of_squares(fig: Figure, height: int) -> int:
     if len(list(fig.select_xaxes())) > 1 or fig.layout.yaxis.scaleanchor != "x" or not maps:
         return WIDTH
     rows, columns = np.shape(maps[0].z)
-    return int(height * columns / rows) + (90 if maps[-1].showscale is not False else 0)
+    return int(height * columns / rows) + (90 if _bar_side(fig) == "v" else 0)
+
+
+def _bar_side(fig: Figure) -> str:
+    """Whether the bar of a map's colours stands beside the cells, "v", or lies below them, "h"; empty without one."""
+    bars = [trace.colorbar for trace in fig.data if trace.type == "heatmap" and trace.showscale is not False]
+    return (bars[-1].orientation or "v") if bars else ""
 
 
 def _legend_height(fig: Figure) -> int:

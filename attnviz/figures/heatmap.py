@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from attnviz.base.words import _
-from attnviz.figures.chart import BARE, THIN_BAR, Series, axis, cells, chart
+from attnviz.figures.chart import BARE, BAR_BELOW, Series, axis, cells, chart
 from attnviz.figures.theme import MASKED, SIGNED, WEIGHTS, Figure, colour_at
 
 ColourScaleKind = Literal["weights", "scores", "plain"]
@@ -73,7 +73,7 @@ def matrix(
     cell_options: dict[str, Any] = {
         "gap": 1 if few else 0,
         "texttemplate": "%{z:.2f}" if (few if numbers is None else numbers) else None,
-        "bar": THIN_BAR | {"title": {"text": name, "side": "right"}, "len": 0.9},
+        "bar": BAR_BELOW | {"title": {"text": name, "side": "top", "font": {"size": 12}}},
         "showscale": bar,
         "hover": "%{y} → %{x}<br><b>%{z:.4f}</b>",
     }

@@ -71,8 +71,8 @@ def test_a_chinese_line_ends_between_letters_never_in_a_number_and_begins_with_n
 
 
 @pytest.mark.parametrize("rows, columns", [(4, 4), (13, 13), (13, 20)])
-def test_a_map_of_square_cells_is_saved_as_wide_as_its_cells_and_bar_are(rows, columns):
+def test_a_map_of_square_cells_is_saved_as_wide_as_its_cells_are(rows, columns):
     drawn = prepare_figure(matrix(np.full((rows, columns), 0.5), ["a"] * rows, ["b"] * columns)).layout
     side = (drawn.height - drawn.margin.t - drawn.margin.b) / rows
     beside = drawn.width - drawn.margin.l - drawn.margin.r - columns * side
-    assert 60 <= beside <= 120
+    assert -2 <= beside <= 60, "its bar lies below them"
