@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from attnviz.base.words import _
-from attnviz.figures.chart import BARE, BAR_BELOW, Series, axis, cells, chart
+from attnviz.figures.chart import BAR_BELOW, BARE, Series, axis, cells, chart
 from attnviz.figures.theme import MASKED, SIGNED, WEIGHTS, Figure, colour_at
 
 ColourScaleKind = Literal["weights", "scores", "plain"]
