@@ -14,7 +14,7 @@ from attnviz.app.exports import cell_columns
 from attnviz.base.head_edit import MASKS, SCOPES, HeadEdit
 from attnviz.base.head_record import Arrangement, HeadData, HeadTitles, HeadView, RowSentence
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, end_sentence, join_list, join_sentences
+from attnviz.base.words import _, join_list, join_sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.models.capture import MaskChoice, ScaleChoice
 
@@ -138,7 +138,7 @@ def draw(
         name=f"head-{run.request.model}-layer{layer}-head{head}",
         key=keys[1],
         canvas=show.live_canvas(keys[0]),
-        caption=title or join_sentences(end_sentence(view_title), run.request.text),
+        caption=_("The model reads “{text}”.").format(text=run.request.text),
         table=lambda: to_long_table(matrix),
     )
 

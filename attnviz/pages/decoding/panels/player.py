@@ -11,7 +11,7 @@ from attnviz.app.links import link_state
 from attnviz.app.text import escape_markdown
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, end_sentence, join_sentences, ngettext
+from attnviz.base.words import _, join_sentences, ngettext
 from attnviz.canvas import step_player
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.decoding import choices, figures
@@ -127,9 +127,7 @@ def _draw_footer(
         sentence=join_sentences(
             kinds[weights_are].format(name=escape_markdown(name)), head_caption, _step_caption(result, at)
         ),
-        caption=join_sentences(
-            head_caption, end_sentence(_("{model} on “{text}”").format(model=name, text=result.config.text))
-        ),
+        caption=join_sentences(head_caption, _("{model} reads “{text}”.").format(model=name, text=result.config.text)),
         table=table,
     )
 

@@ -83,7 +83,7 @@ def _draw_probabilities(
         name=f"next-token-{displayed.run.request.model}",
         key=f"next-{number}",
         sentence=template.format(position=slot.position, token=escape_markdown(best.label), share=best.probability),
-        caption=_("{model} on “{text}”").format(model=displayed.run.name, text=displayed.run.request.text),
+        caption=_("{model} reads “{text}”.").format(model=displayed.run.name, text=displayed.run.request.text),
         table={
             "token": [c.label for c in likeliest],
             "probability": [c.probability for c in likeliest],

@@ -161,7 +161,7 @@ def draw_wirings(run: ModelRun, result: Result) -> None:
             "**{kind}**: {h} query heads on {g} K/V heads; as trained: {t}.",
             chosen,
         ).format(kind=sharing_kind(result.n_heads, chosen), h=result.n_heads, g=chosen, t=result.trained_kv_heads),
-        caption=_("{model}, layer {layer}").format(model=run.name, layer=result.config.layer),
+        caption=_("This is layer {layer} of {model}.").format(model=run.name, layer=result.config.layer),
         table={"query head": range(result.n_heads)}
         | {f"K/V head of {scheme_name(result.n_heads, g)}": result.kv_of(g) for g in compared},
     )

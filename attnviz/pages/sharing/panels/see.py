@@ -134,7 +134,7 @@ def _group(run: ModelRun, result: Result) -> None:
                 "the mask."
             ),
         ),
-        caption=_("{model}, layer {layer}: {text}").format(
+        caption=_("Layer {layer} of {model} reads “{text}”.").format(
             model=run.name, layer=result.config.layer, text=run.request.text
         ),
         table=lambda: _cells(result, heads, tokens),
