@@ -22,15 +22,16 @@ from scripts.families import TooSlow, raise_too_slow
 from tests.models.capture.family_check import build
 from tests.models.capture.tiny_config import changed, tiny
 
-SECONDS = 60  #: time limit for one family
+SECONDS = 120  #: time limit for one family
 TOKEN, OTHER = 7, 11
+KINDS = ("done", "refused", "slow", "raw")
 TOOLS: dict[str, Callable[[torch.nn.Module, Tensor, Tensor], object]] = {
     "capture": lambda model, one, _: av.capture(model, one)[0].weights(),
-    "intervene": lambda model, one, _: av.intervene(model, av.silence(0, 0), one),
+    "intervene": lambda model, one, _: av.intervene(model, av.ablate(0, 0), one),
     "logit_attribution": lambda model, one, _: av.capture(model, one, residual=True).logit_attribution(TOKEN, OTHER),
     "logit_lens": lambda model, one, _: av.capture(model, one, residual=True).logit_lens(),
     "attribution_patching": lambda model, one, two: av.attribution_patching(model, one, two, TOKEN, OTHER),
-    "exact_patching": lambda model, one, two: list(av.exact_patching(model, one, two, TOKEN, [av.Cell(0, 0)])),
+    "activation_patching": lambda model, one, two: list(av.activation_patching(model, one, two, TOKEN, [(0, 0)])),
     "path_patching": lambda model, one, two: list(av.path_patching(model, one, two, TOKEN, [av.Cell(0, 0)])),
     "find_circuit": lambda model, one, two: av.find_circuit(model, one, two, TOKEN, OTHER, sizes=[2]),
     "head_circuits": lambda model, *_: av.head_circuits(model, 0, 0, tokens=range(20)).matches(),
@@ -39,7 +40,7 @@ TOOLS: dict[str, Callable[[torch.nn.Module, Tensor, Tensor], object]] = {
 
 
 def run_family(name: str) -> dict[str, str]:
-    """Outcome of each tool: "done", "refused: …" or "raw: …"; {"build": …} where the family cannot be built."""
+    """Outcome of each tool: "done", "refused: …", "slow: …" or "raw: …"; {"build": …} where it cannot be built."""
     signal.alarm(SECONDS)
     try:
         generator = torch.Generator().manual_seed(1)
@@ -57,7 +58,9 @@ def run_family(name: str) -> dict[str, str]:
             outcomes[tool] = "done"
         except av.Problem as problem:
             outcomes[tool] = f"refused: {problem}"
-        except (Exception, TooSlow) as error:
+        except TooSlow:
+            outcomes[tool] = f"slow: more than {SECONDS} s"
+        except Exception as error:
             outcomes[tool] = f"raw: {type(error).__name__}: {error}"
         finally:
             signal.alarm(0)
@@ -94,7 +97,7 @@ def main(names: list[str]) -> int:
         kinds = Counter(outcome.partition(":")[0] for outcome in outcomes.values())
         built, complete = built + 1, complete + (kinds["done"] == len(TOOLS))
         raw[name] = kinds["raw"]
-        print(f"{name:32} {kinds['done']:2} done, {kinds['refused']:2} refused, {kinds['raw']:2} raw", flush=True)
+        print(f"{name:32}", ", ".join(f"{kinds[kind]:2} {kind}" for kind in KINDS), flush=True)
         for tool, outcome in outcomes.items():
             if outcome.startswith("raw") or (names and outcome != "done"):
                 print(f"    {tool}: {outcome[:400]}", flush=True)

@@ -19,18 +19,63 @@ KINDS = (FunctionType, staticmethod, classmethod, property, cached_property)
 WIDTH = 110  #: columns that a signature may take before each argument has a line of its own
 
 
+#: names in signatures that are no public names, and what they are
+TYPES = {
+    "Against": '"competitors", "mean", a key\'s position, or None',
+    "Among": '"heads", "positions" or "streams"',
+    "Architecture": "a model's layers with their sizes, from its config: `av.costs(...).architecture`",
+    "AttentionKind": '"self" or "cross"',
+    "AttentionRow": "weights of one query in every head: `.weights`, `.top(n)`",
+    "Batch": "a sentence, a file of one sentence a line, token ids, or a model's inputs as a dictionary",
+    "By": '"mean" or "resample"',
+    "HeadLayout": "numbers and widths of heads: d_model, n_heads, n_kv_heads, d_head, d_value",
+    "HeadPattern": "the name of a pattern, or a function of token ids (T,) that marks keys (T, T)",
+    "HeadProfiles": "`.entropy`, `.sink_mass`, `.by_distance` of every head",
+    "HeadScore": "layer, head, pattern, mean, stderr and stability of one head",
+    "LayerChoice": "a layer's number, its module's dotted name, several of them, or \"all\"",
+    "LogitTerm": "kind, layer, head, name and value of one term",
+    "Logits": '"last", "all" or None',
+    "Member": "(layer, head), with None as the head for the layer's MLP",
+    "Model": "a torch module, or what `av.load` gives",
+    "NewOutput": "a tensor, a function of the original outputs, a trace of another pass, or tensors by layer name",
+    "NewStream": "a tensor, a function of the original stream, or a trace of another pass",
+    "NumberChoice": 'a whole number, several of them, or "all"; negative ones count from the end',
+    "PooledWeights": "weights between units of a text: `.weights`, `.units`",
+    "Position": "rotary, learned or another way in which positions enter attention: see `av.positions`",
+    "Prompt": "a sentence, token ids (1, T), or a model's arguments by name",
+    "Residual": "the stream at each block's input and at the end: `trace.residual[i]`",
+    "Scale": '"sqrt" for 1/sqrt(D), None for no scaling, or the number that multiplies q.kT',
+    "ScoredRows": '"with targets" or "all"',
+    "StackName": '"encoder" or "decoder"',
+    "Stages": "`.scores`, `.scaled`, `.masked`, `.weights`, `.output` and `.empty_rows` of attention",
+    "TensorChange": "a function of q, k and v that returns others",
+    "Through": '"q", "k" or "v"',
+    "TokenLike": "a token's id, its text, or an id for each row",
+    "TokenPair": "(token, other token, score)",
+    "UnitName": '"word", "sentence", "paragraph" or "turn"',
+}
+
+
 def page() -> str:
     """The whole text of docs/library/api.md."""
-    names = sorted(attnviz.__all__, key=str.lower)
-    contents = "\n".join(f"- [`av.{name}`](#av{name.lower()}): {_first(getattr(attnviz, name))}" for name in names)
-    about = _about(attnviz)
-    parts = [f"# The names of attnviz\n\n{INTRODUCTION}", about, contents, *(_entry(name) for name in names)]
+    parts = [f"# The names of attnviz\n\n{INTRODUCTION}", _about(attnviz)]
+    tasks = {task: [name for names in modules.values() for name in names] for task, modules in attnviz.TASKS.items()}
+    for task, names in tasks.items():
+        lines = (f"- [`av.{name}`](#av{name.lower()}): {_first(getattr(attnviz, name))}" for name in names)
+        parts.append("\n".join((f"**{task}**", "", *lines)))
+    parts += [_entry(name) for names in tasks.values() for name in names]
+    rows = (f"| `{name}` | {meaning} |" for name, meaning in sorted(TYPES.items()))
+    parts.append("\n".join(("## Types in the signatures", "", "| type | what it is |", "|---|---|", *rows)))
     return "\n\n".join(parts) + "\n"
 
 
 def _entry(name: str) -> str:
     """One name: how it is called, what it says of itself, and what it offers."""
     what = getattr(attnviz, name)
+    if inspect.ismodule(what):
+        functions = [(each, value) for each, value in _members(what) if value.__module__ == what.__name__]
+        calls = "\n".join(f"{_signature(f'av.{name}.{each}', value)}  # {_first(value)}" for each, value in functions)
+        return "\n\n".join((f"## av.{name}", _about(what), _code(calls)))
     parts = [f"## av.{name}", _code(_signature(f"av.{name}", what)), _about(what)]
     if inspect.isclass(what):
         parts += [_member(name, *member) for member in _members(what)]
@@ -44,7 +89,7 @@ def _member(owner: str, name: str, what: Any) -> str:
     return "\n\n".join((f"### {owner}.{name}", *called, _about(plain)))
 
 
-def _members(what: type) -> list[tuple[str, Any]]:
+def _members(what: Any) -> list[tuple[str, Any]]:
     """Methods and properties that say what they are; fields are in the signature."""
     named = ((name, each) for name, each in vars(what).items() if not name.startswith("_"))
     return [(name, each) for name, each in named if isinstance(each, KINDS) and inspect.getdoc(each)]

@@ -34,11 +34,11 @@ WRONG: dict[str, Callable[[], Any]] = {
     "a circuit for one token twice": lambda: av.find_circuit(MODEL, IDS, OTHER, 3, 3),
     "a circuit for a fraction": lambda: av.find_circuit(MODEL, IDS, OTHER, 3.5),
     "a circuit at a list": lambda: av.find_circuit(MODEL, IDS, OTHER, 3, position=[1]),
-    "a number as cells": lambda: av.exact_patching(MODEL, IDS, OTHER, 3, 5),
-    "a number as cell": lambda: list(av.exact_patching(MODEL, IDS, OTHER, 3, [5])),
-    "a text as cell": lambda: list(av.exact_patching(MODEL, IDS, OTHER, 3, ["a"])),
-    "a list as a cell's position": lambda: list(av.exact_patching(MODEL, IDS, OTHER, 3, [(0, 1, [2])])),
-    "no cell at once": lambda: av.exact_patching(MODEL, IDS, OTHER, 3, [(0, 1)], at_once=0),
+    "a number as cells": lambda: av.activation_patching(MODEL, IDS, OTHER, 3, 5),
+    "a number as cell": lambda: list(av.activation_patching(MODEL, IDS, OTHER, 3, [5])),
+    "a text as cell": lambda: list(av.activation_patching(MODEL, IDS, OTHER, 3, ["a"])),
+    "a list as a cell's position": lambda: list(av.activation_patching(MODEL, IDS, OTHER, 3, [(0, 1, [2])])),
+    "no cell at once": lambda: av.activation_patching(MODEL, IDS, OTHER, 3, [(0, 1)], at_once=0),
     "a receiver without q, k or v": lambda: av.path_patching(MODEL, IDS, OTHER, 3, [(0, 1)], [(1,)]),
     "a word as receivers": lambda: av.path_patching(MODEL, IDS, OTHER, 3, [(0, 1)], "logit"),
     "a sender above": lambda: list(av.path_patching(MODEL, IDS, OTHER, 3, [(1, 1)], [(0, 1, "q")])),
@@ -86,7 +86,7 @@ def test_ids_are_taken_in_any_form(ids: Any) -> None:
 
 
 def test_patched_cells_are_looked_up_as_they_were_given() -> None:
-    exact = dict(av.exact_patching(MODEL, IDS, OTHER, 3, [(0, 3), av.Cell(1, 2), [1, 4]]))  # type: ignore[list-item]
+    exact = dict(av.activation_patching(MODEL, IDS, OTHER, 3, [(0, 3), av.Cell(1, 2), [1, 4]]))  # type: ignore[list-item]
     assert list(exact) == [(0, 3), av.Cell(1, 2), (1, 4)]
     paths = dict(av.path_patching(MODEL, IDS, OTHER, 3, [(0, 3), (0, -1)], [(1, 2, "q")]))
     assert list(paths) == [(0, 3), (0, -1)]

@@ -19,7 +19,7 @@ CHINESE = (ROOT / "README.zh.md").read_text("utf-8")
 
 @pytest.mark.slow
 def test_the_notebook_example_runs_and_finds_the_animal(smollm2):
-    code = re.search(r"```python\n(.*?)```", README, re.S)[1]
+    code = re.findall(r"```python\n(.*?)```", README, re.S)[1]
     assert len(code.strip().splitlines()) <= 10
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     found = eval(done.stdout)
@@ -43,9 +43,16 @@ def test_the_chinese_readme_has_the_commands_and_files_of_the_english_one():
     assert sorted(typed(CHINESE)) == sorted(typed(README))
     missing = [name for name in re.findall(r"\]\(([^)#:]+)\)", CHINESE) if not (ROOT / name).exists()]
     assert not missing
-    code = re.search(r"```python\n(.*?)```", README, re.S)[1]
-    chinese = re.search(r"```python\n(.*?)```", CHINESE, re.S)[1]
+    code, chinese = ("".join(re.findall(r"```python\n(.*?)```", text, re.S)) for text in (README, CHINESE))
     assert [line.split("#")[0] for line in chinese.splitlines()] == [line.split("#")[0] for line in code.splitlines()]
+
+
+def test_the_example_without_a_model_runs(capsys):
+    exec(re.search(r"```python\n(.*?)```", README, re.S)[1], {})
+    printed = capsys.readouterr().out
+    assert "d_k 256: largest weight 0.9" in printed
+    assert "KV cache: ideal 1 GiB" in printed
+    assert "KV cache: ideal 128 MiB" in printed, "MQA keeps one of eight heads"
 
 
 @pytest.mark.parametrize("page", ["README.md", "README.zh.md", "docs/library/notebook.md"])

@@ -44,7 +44,7 @@ def logit_lens(model: Any, ids: Tensor, other: Tensor) -> Any:
 
 
 def a_head_silenced(model: Any, ids: Tensor, other: Tensor) -> Any:
-    return av.intervene(model, av.silence(1, 2), ids).logits
+    return av.intervene(model, av.ablate(1, 2), ids).logits
 
 
 def a_head_s_mean_in_its_place(model: Any, ids: Tensor, other: Tensor) -> Any:
@@ -66,12 +66,12 @@ def a_head_with_a_window_of_four(model: Any, ids: Tensor, other: Tensor) -> Any:
 
 
 def eight_tokens_without_a_head(model: Any, ids: Tensor, other: Tensor) -> Any:
-    return av.intervene(model.generate, av.silence(1, 2), ids, max_new_tokens=8, do_sample=False).inputs["sequences"]
+    return av.intervene(model.generate, av.ablate(1, 2), ids, max_new_tokens=8, do_sample=False).inputs["sequences"]
 
 
 def every_head_patched(model: Any, ids: Tensor, other: Tensor) -> Any:
     cells = [av.Cell(layer, head) for layer in range(6) for head in range(8)]
-    return torch.tensor([effect for _, effect in av.exact_patching(model, ids, other, 7, cells, 11)]).view(6, 8)
+    return torch.tensor([effect for _, effect in av.activation_patching(model, ids, other, 7, cells, 11)]).view(6, 8)
 
 
 def every_head_patched_linearised(model: Any, ids: Tensor, other: Tensor) -> Any:

@@ -101,13 +101,13 @@ def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, addre
     said(page, "Tokens: 5, read in")
     page.check(".site-silence input")
     page.wait_for_function(CHANGED)
-    silenced = av.intervene(smollm2, av.silence(23, 4), SENTENCE).logits[0].softmax(-1)
+    silenced = av.intervene(smollm2, av.ablate(23, 4), SENTENCE).logits[0].softmax(-1)
     top = np.sort(silenced.numpy())[::-1]
     shares = [text.split("%")[0] for text in page.locator(".site-next .site-share").all_inner_texts()]
     assert shares == [f"{100 * each:.1f}" for each in top[:10]]
     assert f"was {found['Madrid']}" in next_tokens(page)["Madrid"]
     moved = page.locator(".site-moved li").all_inner_texts()
-    plain, changed = (av.capture(smollm2, SENTENCE), av.intervene(smollm2, av.silence(23, 4), SENTENCE))
+    plain, changed = (av.capture(smollm2, SENTENCE), av.intervene(smollm2, av.ablate(23, 4), SENTENCE))
     movements = {
         f"Layer {layer}, head {head}": float((new[head] - old[head]).abs().sum(-1).mean() / 2)
         for layer, (before, after) in enumerate(zip(plain, changed, strict=True))

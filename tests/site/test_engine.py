@@ -150,11 +150,11 @@ def test_edits_are_those_of_intervene(smollm2, cards, tmp_path):
     n = len(encode(smollm2, sentence))
     near = torch.ones(n, n, dtype=torch.bool).tril().triu(-1)
     edits = [
-        ([av.silence(23, 4)], [{"layer": 23, "head": 4, "silence": True}]),
+        ([av.ablate(23, 4)], [{"layer": 23, "head": 4, "silence": True}]),
         ([av.rescale(5, scale=0.5)], [{"layer": 5, "scale": 0.5}]),
         ([av.remask(mask=near)], [{"mask": near.int().flatten().tolist()}]),
         (
-            [av.rescale(2, 1, scale=1.0), av.silence(2, 1), av.remask(9, 0, mask=near)],
+            [av.rescale(2, 1, scale=1.0), av.ablate(2, 1), av.remask(9, 0, mask=near)],
             [
                 {"layer": 2, "head": 1, "scale": 1.0},
                 {"layer": 2, "head": 1, "silence": True},

@@ -32,11 +32,11 @@ model.set_attn_implementation("sdpa")
 for layer, theirs in zip(trace, told.attentions, strict=True):
     assert torch.allclose(layer.weights(), theirs, atol=1e-5)
 assert torch.allclose(trace.logits, told.logits, atol=1e-4)
-edits = [av.silence(0, -1, at=[-1, 7]), av.rescale(1, 2, factor=2)]
+edits = [av.ablate(0, -1, at=[-1, 7]), av.rescale(1, 2, factor=2)]
 how = dict(max_new_tokens=4, do_sample=False, eos_token_id=None, pad_token_id=0)
 written = av.intervene(model.generate, edits, ids, logits="all", **how)
 whole = av.intervene(
-    model, [av.silence(0, 5, at=[5, 7]), edits[1]], written.inputs["sequences"][:, :-1], logits="all"
+    model, [av.ablate(0, 5, at=[5, 7]), edits[1]], written.inputs["sequences"][:, :-1], logits="all"
 )
 assert torch.allclose(written.logits, whole.logits[:, 5:], atol=1e-4)
 costs = av.cost_of_heads(model, [ids], means=av.mean_outputs(model, [ids]))

@@ -85,8 +85,8 @@ class Measure:
 class Patching:
     """First-order effects on the measure of patching clean activations into the corrupted run.
 
-    `before` is the measure of the corrupted run, `after` that of the clean one. `exact_patching` may differ where an
-    activation is far from its clean value, or where a softmax is saturated.
+    `before` is the measure of the corrupted run, `after` that of the clean one. `activation_patching` may differ where
+    an activation is far from its clean value, or where a softmax is saturated.
     """
 
     heads: Tensor  #: (L, H, T); NaN where a layer has fewer heads
@@ -168,7 +168,7 @@ def attribution_patching(
     )
 
 
-def exact_patching(
+def activation_patching(
     model: Model,
     clean: Prompt,
     corrupted: Prompt,

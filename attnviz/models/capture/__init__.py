@@ -4,8 +4,20 @@ from attnviz.models.capture.adapter import adopt, reset_implementation
 from attnviz.models.capture.all_heads import Yardstick, make_yardstick, sweep_layer
 from attnviz.models.capture.bands import weight_bands
 from attnviz.models.capture.cached_pass import AnswerLayer, CachedPass, ResumedPass, pass_with_cache
-from attnviz.models.capture.edit import Edit, NumberChoice, TensorChange, patch, remask, rescale, silence
+from attnviz.models.capture.edit import (
+    Edit,
+    NumberChoice,
+    TensorChange,
+    ablate,
+    knockout,
+    patch,
+    remask,
+    rescale,
+    silence,
+    steer,
+)
 from attnviz.models.capture.forward_pass import Logits
+from attnviz.models.capture.head_measures import HeadMeasure
 from attnviz.models.capture.head_selection import select_heads
 from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens
 from attnviz.models.capture.output_projection import find_output_projection
@@ -21,6 +33,7 @@ __all__ = [
     "CachedPass",
     "Cut",
     "Edit",
+    "HeadMeasure",
     "LayerKey",
     "LogitAttribution",
     "LogitLens",
@@ -36,11 +49,13 @@ __all__ = [
     "TensorChange",
     "Trace",
     "Yardstick",
+    "ablate",
     "adopt",
     "capture",
     "find_output_projection",
     "find_rotary",
     "intervene",
+    "knockout",
     "learned_positions",
     "make_yardstick",
     "pass_with_cache",
@@ -50,6 +65,7 @@ __all__ = [
     "reset_implementation",
     "select_heads",
     "silence",
+    "steer",
     "sweep_layer",
     "weight_bands",
 ]

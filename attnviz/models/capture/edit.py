@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import partial
+from itertools import product
 from typing import Any, Literal
 
 import torch
@@ -358,6 +359,60 @@ def remask(
     In `mask` True means visible; None shows everything but padding. `where` as in `silence`.
     """
     return _make_edit(layer, head, at, where, mask=mask, block=block)
+
+
+def ablate(
+    layer: LayerChoice = "all",
+    head: NumberChoice = "all",
+    *,
+    by: Literal["zero", "mean", "resample"] = "zero",
+    source: NewOutput | None = None,
+    at: NumberChoice = "all",
+    **where: Any,
+) -> Edit:
+    """Edit that replaces these heads' outputs by 0, by their means, or by those of another prompt.
+
+    "mean" takes the means of `mean_outputs` as `source`. "resample" takes the trace of another prompt, or without a
+    `source` the row before in the batch. `where` as in `silence`.
+    """
+    if by not in ("zero", "mean", "resample") or (
+        (source is None) != (by == "zero") and (by, source) != ("resample", None)
+    ):
+        raise Problem('by={by} must be "zero" without a source, or "mean" or "resample" with one', by=repr(by))
+    if by == "zero":
+        return silence(layer, head, at, **where)
+    return patch(layer, head, source=_row_before if source is None else source, at=at, **where)
+
+
+def _row_before(own: Tensor) -> Tensor:
+    return own.roll(1, 0)
+
+
+def knockout(
+    layer: LayerChoice = "all",
+    head: NumberChoice = "all",
+    *,
+    queries: int | Collection[int],
+    keys: int | Collection[int],
+    **where: Any,
+) -> Edit:
+    """Edit that hides these keys from these queries in the heads (attention knockout); -1 is the last position.
+
+    `where` as in `silence`.
+    """
+    pairs = product(resolve_numbers("queries", queries, 0), resolve_numbers("keys", keys, 0))
+    return remask(layer, head, block=tuple(pairs), **where)
+
+
+def steer(layer: LayerChoice, vector: Tensor, *, factor: float = 1.0, at: NumberChoice = "all") -> Edit:
+    """Edit that adds `factor` times a vector (M,) to the residual stream at the input of the layer's block."""
+    if not isinstance(vector, Tensor) or not vector.is_floating_point():
+        raise Problem("vector must be a tensor as wide as the stream, not {given}", given=type(vector).__name__)
+    return Edit(layers=layer, stream=partial(_add_vector, vector * factor), at=at)
+
+
+def _add_vector(vector: Tensor, stream: Tensor) -> Tensor:
+    return stream + vector.to(stream)
 
 
 def _make_edit(layer: LayerChoice, head: NumberChoice, at: NumberChoice, where: dict[str, Any], **change: Any) -> Edit:

@@ -230,6 +230,14 @@ class RecordedLayer:
             outputs = outputs[:, chosen]
         return outputs @ self.w_o_by_head[chosen].mT if projected else outputs
 
+    def z(self, heads: int | Sequence[int] | None = None) -> Tensor:
+        """Output of each head before the output projection, (B, H', Q, Dv): the same as `head_outputs`."""
+        return self.head_outputs(heads)
+
+    def head_writes(self, heads: int | Sequence[int] | None = None) -> Tensor:
+        """What each head adds to the residual stream, (B, H', Q, M): `head_outputs` with `projected`."""
+        return self.head_outputs(heads, projected=True)
+
     def _compute_outputs(self, chosen: list[int]) -> Tensor:
         """Compute the outputs of these heads, replaced where an intervention set them."""
         outputs = torch.cat([self.stages_of(group).output for _, group in self._group_heads(chosen)], 1)

@@ -158,7 +158,7 @@ def _run_passes(
 
         def rerun(layer: str | None, head: int | None) -> Trace:
             more = () if layer is None else (Edit(layers=layer, heads=head or 0, silence=True),)
-            return _run_passes(model, (*edits, *more), args, None, inputs, False, False, None, None)
+            return _run_passes(model, (*edits, *more), args, None, inputs, False, False, None, None, False)
 
         trace = replace(trace, model_pass=replace(trace.model_pass, rerun=rerun))
     return replace(names.label_trace(trace), tokenizer=getattr(reader, "tokenizer", reader))

@@ -22,6 +22,7 @@ from attnviz.models.capture.bands import (
     profile_layers,
     row_weights,
 )
+from attnviz.models.capture.head_measures import HeadMeasure, largest_scores
 from attnviz.models.capture.head_selection import resolve_index, to_float32
 from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens, attribute_logit, logit_lens
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
@@ -315,6 +316,21 @@ class Trace:
     def profiles(self, stack: StackName | None = None) -> HeadProfiles:
         """Entropy, weight on the first token and weight by distance of every head, in one pass over the weights."""
         return profile_layers(self._self_attention(stack))
+
+    def entropy(self, stack: StackName | None = None) -> HeadMeasure:
+        """Entropy of every head's rows in nats, their mean over real tokens; computed some rows at a time."""
+        return self._measure("entropy", self.profiles(stack).entropy, stack)
+
+    def sink_mass(self, stack: StackName | None = None) -> HeadMeasure:
+        """Weight on the first real token in every head, the mean over real tokens, from 0 to 1."""
+        return self._measure("sink_mass", self.profiles(stack).sink_mass, stack)
+
+    def max_logits(self, stack: StackName | None = None) -> HeadMeasure:
+        """The largest score that every head's softmax is given, over all real tokens."""
+        return self._measure("max_logits", largest_scores(self._self_attention(stack)), stack)
+
+    def _measure(self, name: str, values: Tensor, stack: StackName | None) -> HeadMeasure:
+        return HeadMeasure(name, values, tuple(layer.name for layer in self._self_attention(stack)))
 
     def _units(self, units: UnitName | Sequence[tuple[int, int]], length: int, tokenizer: Any) -> tuple[Unit, ...]:
         """Units of the text by their name, or the spans given; a Problem for what is neither."""

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from attnviz.models.attribution.patching import Cell, Patching, attribution_patching, exact_patching
+from attnviz.models.attribution.patching import Cell, Patching, activation_patching, attribution_patching
 from tests.models.capture.plain_models import Own
 from tests.models.capture.test_gradients import PROJECTIONS, gemma2
 from tests.models.tiny import bert, changed, llama, tokens
@@ -79,7 +79,7 @@ def test_the_linearised_effect_is_the_slope_towards_the_clean_run(name: str) -> 
 def test_exact_cells_are_those_of_hooks(name: str, at_once: int) -> None:
     model = MODELS[name]()
     cells = [Cell(1, 2), Cell(0, 1, 2), Cell(0, None, 3), Cell(1, None, -1), Cell(-1, -1), Cell(0, 2, 6), Cell(1, 0, 6)]
-    made = list(exact_patching(model, CLEAN, CORRUPTED, TOKEN, cells, VERSUS, at_once=at_once))
+    made = list(activation_patching(model, CLEAN, CORRUPTED, TOKEN, cells, VERSUS, at_once=at_once))
     counted = [Cell(1, heads_of(model) - 1) if cell.layer < 0 else cell for cell in cells]
     expected = [by_hooks(name, model, cell) for cell in counted]
     assert [value for _, value in made] == pytest.approx(expected, abs=2e-5)
@@ -90,7 +90,7 @@ def test_exact_cells_are_those_of_hooks(name: str, at_once: int) -> None:
 def test_of_another_position_and_of_prompts_with_padding() -> None:
     model = llama()
     cell = Cell(0, 4)
-    ((_, value),) = exact_patching(model, CLEAN, CORRUPTED, TOKEN, [cell], VERSUS, position=-3)
+    ((_, value),) = activation_patching(model, CLEAN, CORRUPTED, TOKEN, [cell], VERSUS, position=-3)
     assert value == pytest.approx(by_hooks("llama", model, cell, position=-3), abs=2e-5)
     mask = torch.tensor([[0, 0, 1, 1, 1, 1, 1, 1, 1]])
     padded = [

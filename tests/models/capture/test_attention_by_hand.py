@@ -31,7 +31,7 @@ def test_attention_by_hand_has_its_weights_and_attend_in_its_place_everything(x:
     mixed = av.capture(nn.Sequential(Fused(), ByHand(ours=False)).eval(), x)
     assert [layer.exact for layer in mixed] == [True, False]
     with pytest.raises(Problem, match="gives its weights only and cannot be changed"):
-        av.intervene(hand, av.silence(1, 0), x)
+        av.intervene(hand, av.ablate(1, 0), x)
     ours = nn.Sequential(ByHand(ours=True), ByHand(ours=True)).eval()
     ours.load_state_dict(hand.state_dict())
     exact = av.capture(ours, x, logits="all")

@@ -28,7 +28,7 @@ def source() -> Any:
 
 EDITS: dict[str, Any] = {
     "silence": lambda: Edit(0, 2, silence=True),
-    "silence at": lambda: av.silence(0, [1, -1], at=[-1, 3, 7, 9]),
+    "silence at": lambda: av.ablate(0, [1, -1], at=[-1, 3, 7, 9]),
     "factor": lambda: av.rescale(-1, 3, factor=2.5),
     "scale at": lambda: av.rescale(1, 3, scale=None, at=8),
     "uniform": lambda: Edit(0, uniform=True),
@@ -40,9 +40,9 @@ EDITS: dict[str, Any] = {
     "change": lambda: Edit(0, [1, 2], change=lambda q, k, v: (q + 1, k.flip(1), v * 2)),
     "output": lambda: av.patch(1, 2, source=source()),
     "output at": lambda: av.patch(1, 2, source=source(), at=[5, 8]),
-    "two": lambda: [av.silence(0, 1), Edit(0, 1, output=lambda own: own * 0 + 3.0, at=[2, 7]), av.silence(0, 4)],
+    "two": lambda: [av.ablate(0, 1), Edit(0, 1, output=lambda own: own * 0 + 3.0, at=[2, 7]), av.ablate(0, 4)],
     "stream": lambda: Edit(1, stream=source(), at=[1, 8]),
-    "stream function": lambda: [Edit(-1, stream=lambda own: own / 2), av.silence(1, 0)],
+    "stream function": lambda: [Edit(-1, stream=lambda own: own / 2), av.ablate(1, 0)],
 }
 
 
@@ -93,7 +93,7 @@ def test_token_by_token_it_is_what_full_passes_under_the_edit_write(kind: str, h
 
 def test_a_cache_that_drops_keys_an_encoder_beside_it_and_a_model_of_one_s_own() -> None:
     model, ids = mistral(), tokens(2, GIVEN)
-    edits = [av.silence(0, 2, at=[-1, 8]), av.remask(-1, 3, block=[(8, 6), (9, 7)])]
+    edits = [av.ablate(0, 2, at=[-1, 8]), av.remask(-1, 3, block=[(8, 6), (9, 7)])]
     trace = av.intervene(model.generate, edits, ids, logits="all", **GREEDY)
     written, logits = in_full_passes(model, edits, ids)
     assert torch.equal(trace.inputs["sequences"], written)
@@ -102,16 +102,16 @@ def test_a_cache_that_drops_keys_an_encoder_beside_it_and_a_model_of_one_s_own()
         av.intervene(model.generate, av.remask(0, mask=TRIL), ids, **GREEDY)
 
     own = Writer().eval()
-    trace = av.intervene(own.generate, av.silence(0, -1, at=[1, 5]), ids, STEPS, logits="all")
-    written, logits = in_full_passes(own, [av.silence(0, 3, at=[1, 5])], ids, "idx")
+    trace = av.intervene(own.generate, av.ablate(0, -1, at=[1, 5]), ids, STEPS, logits="all")
+    written, logits = in_full_passes(own, [av.ablate(0, 3, at=[1, 5])], ids, "idx")
     assert torch.equal(trace.inputs["sequences"], written)
     assert_close(trace.logits, torch.stack(logits, 1), atol=1e-5, rtol=1e-5)
 
     both = t5(initializer_factor=3.0)
     edits = [
-        av.silence(-1, 1, stack="encoder", at=-1),
+        av.ablate(-1, 1, stack="encoder", at=-1),
         av.remask(0, 2, kind="cross", block=[(2, -1)]),
-        av.silence(1, 3, stack="decoder", at=[0, 3]),
+        av.ablate(1, 3, stack="decoder", at=[0, 3]),
     ]
     trace = av.intervene(both.generate, edits, ids, logits="all", **GREEDY)
     absolute = [edits[0], av.remask(0, 2, kind="cross", block=[(2, 5)]), edits[2]]
@@ -135,8 +135,8 @@ def test_a_cache_that_drops_keys_an_encoder_beside_it_and_a_model_of_one_s_own()
             "output is made for 7 positions and position 7",
         ),
         (lambda: Edit(0, stream=av.capture(llama(), tokens(2, 7), residual=True)), "stream is made for 7 positions"),
-        (lambda: av.silence(0, at=[40, 41]), r"no position of at=\[40, 41\]"),
-        (lambda: av.silence(2), "has no layer 2 to change"),
+        (lambda: av.ablate(0, at=[40, 41]), r"no position of at=\[40, 41\]"),
+        (lambda: av.ablate(2), "has no layer 2 to change"),
     ],
 )
 def test_what_cannot_be_written_under_is_refused(edit: Any, said: str) -> None:

@@ -37,7 +37,7 @@ ASKED: dict[str, Any] = {
     "Edit's block": (lambda n: edited(layers=0, block=[(6, n)]), 5, -2, 7, -8),
     "a stream's layers": (lambda n: streamed(layers=n), 1, -1, 2, -3),
     "a stream's at": (lambda n: streamed(layers=0, at=n), 5, -2, 7, -8),
-    "silence": (lambda n: av.intervene(llama(), av.silence(n, 0), tokens()).logits, 1, -1, 2, -3),
+    "silence": (lambda n: av.intervene(llama(), av.ablate(n, 0), tokens()).logits, 1, -1, 2, -3),
     "a trace": (lambda n, t: t[n].weights(), 1, -1, 2, -3),
     "trace.layer": (lambda n, t: t.layer(n).weights(), 1, -1, 2, -3),
     "weights": (lambda n, t: t[0].weights(heads=n), 4, -2, 6, -7),

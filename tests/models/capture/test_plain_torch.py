@@ -153,5 +153,5 @@ def test_flex_attention_is_read_and_edited_with_its_functions(masked: bool, scor
         out = expected @ v.repeat_interleave(2, 1)
         torch.testing.assert_close(trace.logits, model[0].proj(out.transpose(1, 2).flatten(2)), atol=1e-5, rtol=1e-4)
         out[:, 3, 2:] = 0
-        changed = av.intervene(model, av.silence(0, -1, at=range(2, LENGTH)), x, logits="all").logits
+        changed = av.intervene(model, av.ablate(0, -1, at=range(2, LENGTH)), x, logits="all").logits
         torch.testing.assert_close(changed, model[0].proj(out.transpose(1, 2).flatten(2)), atol=1e-5, rtol=1e-4)

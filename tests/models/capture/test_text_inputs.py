@@ -71,7 +71,7 @@ def test_a_sentence_is_read_as_the_tokenizer_reads_it_and_its_tokens_stay_with_t
     equal_weights(trace, eager(bert(), **loaded.tokenizer("the cat sat", return_tensors="pt")).attentions)
     assert av.show(trace).queries == list(trace.tokens)
     assert av.show(trace, [f"w{n}" for n in range(5)]).queries[0] == "w0", "tokens that are given win"
-    changed = av.intervene(loaded, av.silence(0, 0), "the cat sat")
+    changed = av.intervene(loaded, av.ablate(0, 0), "the cat sat")
     assert trace.to("cpu").tokens == changed.tokens == trace.tokens
     assert not torch.equal(changed[1].weights(), trace[1].weights())
 
@@ -86,7 +86,7 @@ def test_a_loaded_model_writes_and_each_step_is_kept_or_edited() -> None:
     assert torch.equal(trace.inputs["sequences"], expected)
     assert trace.tokens[: ids.shape[1]] == av.capture(loaded, LONG).tokens
     assert len(trace.tokens) == expected.shape[1] - 1
-    edit = av.silence(0, 1)
+    edit = av.ablate(0, 1)
     edited = av.intervene(loaded.generate, edit, LONG, logits="all", **GREEDY)
     assert torch.equal(edited.logits, av.intervene(loaded.model.generate, edit, ids, logits="all", **GREEDY).logits)
     several = av.capture(loaded.generate, [SHORT, LONG], **GREEDY)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core.attention import COLDEST, Stages
-from attnviz.core.measures import effective_keys, entropy, jacobian_norm
+from attnviz.core.saturation import measure_rows
 from attnviz.pages.scaling.maths import alternatives, growing_width
 
 GRID = tuple(2**i for i in range(13))
@@ -98,19 +98,9 @@ def largest_of_normals(n: int) -> float:
 
 
 def _measure(stages: Stages, q: Tensor, k: Tensor, sent: Tensor, config: Config) -> dict[str, Tensor]:
-    weights = stages.weights
-    largest = weights.amax(-1)
+    rows = measure_rows(stages)
     to_q, to_k = gradient_norms(stages, q, k, sent, config.alternative, config.parameter)
-    return {
-        "largest": largest,
-        "entropy": entropy(weights),
-        "effective": effective_keys(weights),
-        "certain": largest > ALMOST_ONE,
-        "jacobian": jacobian_norm(weights.double()),
-        "to_q": to_q,
-        "to_k": to_k,
-        "score": stages.scaled.amax(-1),
-    }
+    return rows | {"certain": rows["largest"] > ALMOST_ONE, "to_q": to_q, "to_k": to_k}
 
 
 def gradient_norms(

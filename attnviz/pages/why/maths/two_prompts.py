@@ -8,7 +8,7 @@ import numpy as np
 from attnviz.analysis.model_run import ModelRun, Stack
 from attnviz.base.message import Problem
 from attnviz.models.attribution.circuit import Ablation, Member
-from attnviz.models.attribution.patching import Cell, attribution_patching, exact_patching
+from attnviz.models.attribution.patching import Cell, activation_patching, attribution_patching
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.why.maths.parts import Ids
 
@@ -151,7 +151,7 @@ def patch_prompts(loaded: LoadedModel, prompts: TwoPrompts) -> Iterator[PatchMap
     cells = [Cell(int(n) // linearised.linear.shape[1], None, int(n) % linearised.linear.shape[1]) for n in order]
     token, versus = prompts.ids
     exact = linearised.exact.copy()
-    for cell, value in exact_patching(
+    for cell, value in activation_patching(
         loaded, prompts.text, prompts.second_prompt, token, cells, versus, prompts.position
     ):
         exact[cell.layer, cell.position] = value
