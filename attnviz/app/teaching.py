@@ -4,6 +4,7 @@ import html
 import json
 import secrets
 import sqlite3
+from collections.abc import Collection, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,11 +14,11 @@ import streamlit as st
 from attnviz.analysis.heads.nearest_heads import compare_rows
 from attnviz.analysis.model_run import Request, Stack
 from attnviz.app.cache import model_cache
-from attnviz.app.text import escape_markdown
+from attnviz.app.text import escape_markdown, strip_markdown
 from attnviz.base.message import Problem
 from attnviz.base.words import _, translate_message
 from attnviz.canvas.shared.component import app_root, last_projector, projector, set_projector
-from attnviz.canvas.wall import JoinAddress, WallRequest, room_wall
+from attnviz.canvas.wall import JoinAddress, WallRequest, WallTexts, room_wall
 from attnviz.models import settings
 from attnviz.models.tokens.matrix_axes import MatrixAxis, matrix_axis
 from attnviz.rooms.addresses import is_local, own_addresses
@@ -28,6 +29,7 @@ from attnviz.rooms.room_file import FEWEST_SHOWN, RoomFile, split_taps
 MODEL, HEAD = "smollm2-135m", (13, 8)  #: in which "it" attends to the noun that it refers to
 MOST_TAPS = 3
 MOST_QUESTION_WORDS = 30  #: a phone shows each as a button
+NO_QUERY = -1  #: of a question whose words are answers
 EVIDENCE = 100  #: of 1,000 random votes: where more come as near, the class agrees with no head
 #: in each, "it" is a noun that stands before it
 SENTENCES = (
@@ -36,6 +38,7 @@ SENTENCES = (
     "The dog chased the ball until it was too tired to run.",
 )
 _OWN, _PROBLEM = "_room_own_sentence", "_room_problem"
+_OFFERED, _PAGE_QUESTION = "_room_question_of_run", "_room_question_of_page"
 
 
 def teach_button() -> None:
@@ -97,9 +100,22 @@ def draw_wall() -> None:
     if (room := projector()) is None:
         return
     session = st.session_state
+    session[_PAGE_QUESTION] = session.pop(_OFFERED, None)
     path = f"{app_root()}{PATH}/{room.code}/socket"
-    own, problem = session.get(_OWN), session.pop(_PROBLEM, "")
-    room_wall(room.code, room.secret, path, join_addresses(room.code), SENTENCES, own, problem, _handle_request)
+    texts = WallTexts(
+        SENTENCES,
+        (session[_PAGE_QUESTION] or {}).get("text", ""),
+        session.get(_OWN),
+        session.pop(_PROBLEM, ""),
+    )
+    room_wall(room.code, room.secret, path, join_addresses(room.code), texts, _handle_request)
+
+
+def offer_question(prompt: str, answers: Sequence[str], right: Collection[int]) -> None:
+    """Let the lecturer ask the room a question of the page that is drawn; `right` are the places of right answers."""
+    if projector() is not None:
+        words = [strip_markdown(answer) for answer in answers]
+        st.session_state[_OFFERED] = {"text": strip_markdown(prompt), "words": words, "right": sorted(right)}
 
 
 def join_addresses(code: str) -> list[JoinAddress]:
@@ -129,7 +145,9 @@ def _handle_request(request: WallRequest) -> None:
     if room is None:
         return
     try:
-        if request.action == "ask":
+        if request.action == "page":
+            _ask_page_question(room)
+        elif request.action == "ask":
             _ask(room, request.text, request.query)
         elif request.action == "words":
             st.session_state[_OWN] = {"text": request.text, "words": _word_axis(_stack_of(request.text)).labels}
@@ -162,7 +180,19 @@ def _ask(room: Projector, text: str, query: int | None) -> None:
     if not 0 < query < len(words):
         raise Problem("Choose a word that others stand before.")
     st.session_state.pop(_OWN, None)
-    question = {"id": secrets.randbelow(2**31 - 1) + 1, "text": text, "words": words, "query": query, "most": MOST_TAPS}
+    _open_question(room, text, words, query, MOST_TAPS)
+
+
+def _ask_page_question(room: Projector) -> None:
+    """Ask the question of the page that is on show. Its answer stays here until it is shown."""
+    offered = st.session_state.get(_PAGE_QUESTION)
+    if offered:
+        room.write("right", json.dumps(offered["right"]))
+        _open_question(room, offered["text"], offered["words"], NO_QUERY, 1)
+
+
+def _open_question(room: Projector, text: str, words: Sequence[str], query: int, most: int) -> None:
+    question = {"id": secrets.randbelow(2**31 - 1) + 1, "text": text, "words": words, "query": query, "most": most}
     room.write("question", json.dumps(question | {"truth": None}))
 
 
@@ -176,7 +206,10 @@ def _show_answer(room: Projector) -> None:
         if question is None or question["truth"] is not None:
             return
         counts = file.count(question["id"], len(question["words"]))
-        answered = json.loads(file.read("answered")[1] or "[]")
+        answered, right = (json.loads(file.read(name)[1] or "[]") for name in ("answered", "right"))
+    if question["query"] == NO_QUERY:
+        room.write("question", json.dumps(question | {"truth": {"right": right}}))
+        return
     row, _later = split_taps(counts.taps, question["query"])
     has_row = counts.votes >= FEWEST_SHOWN and sum(row) > 0
     if has_row:

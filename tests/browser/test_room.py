@@ -134,6 +134,31 @@ def test_a_phone_follows_each_step_until_it_is_touched_and_comes_back(server, ne
     expect(back).to_be_hidden()
 
 
+def test_a_lessons_question_is_asked_and_its_answer_reaches_no_phone_before_it_is_shown(server, new_page):
+    wall, code = opened_room(server, new_page, "lessons?lesson=masks&step=2")
+    question = all_lessons.LESSONS["masks"].steps[1].question
+    phone = joined(server, new_page, code)
+    heard = []
+    phone.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.append(str(frame))))
+    phone.reload()
+    does(wall, "ask")
+    does(wall, "page")
+    answers = phone.get_by_role("group").get_by_role("button")
+    expect(answers).to_have_count(len(question.answers))
+    answers.first.click()
+    answers.last.click()
+    expect(phone.locator("[aria-pressed=true]")).to_have_count(1)
+    phone.get_by_role("button", name="Vote").click()
+    expect(phone.get_by_role("status").first).to_contain_text("counted")
+    asked = [message for message in heard if message.startswith('{"question":{')]
+    assert asked, "nothing was heard of the question"
+    assert not any('"right"' in message for message in asked)
+    does(wall, "show")
+    expect(phone.locator(".ph-answers .ph-query")).to_contain_text("✓")
+    expect(phone.locator(".ph-answers")).to_contain_text("your tap")
+    expect(wall.locator(f"{WALL} .wl-answers")).to_contain_text("✓")
+
+
 def test_what_a_phone_cannot_show_is_on_the_wall(server, new_page):
     wall, code = opened_room(server, new_page, "scaling")
     phone = joined(server, new_page, code)

@@ -4,7 +4,7 @@
 import { createButton, el, fill, setText } from "../shared/dom.js";
 import { readHeader } from "../shared/packing.js";
 import { elementText, onOtherTheme } from "../live/file_page.js";
-import { ENDED, RoomLine, percent } from "./room_line.js";
+import { ENDED, RoomLine, percent, promptOf } from "./room_line.js";
 
 /** @import { Component } from "../shared/types.js" */
 /** @import { Question } from "./room_line.js" */
@@ -160,21 +160,21 @@ class Phone {
       for (const { draw } of this.shown.values()) draw();
       return;
     }
-    const word = question.words[question.query];
-    const title = el("h1", "", fill(words.question, { word }));
-    this.vote.replaceChildren(title, ...(question.truth ? this.truth(question, word) : this.ballot(question)));
+    const title = el("h1", "", promptOf(question, words.question));
+    this.vote.replaceChildren(title, ...(question.truth ? this.truth(question) : this.ballot(question)));
   }
 
   /** @param {Question} question */
   ballot(question) {
-    const list = el("div", "ph-words", null, { role: "group" });
+    const list = el("div", question.query < 0 ? "ph-words ph-answers" : "ph-words", null, { role: "group" });
     const vote = createButton("ph-vote", words.vote, () => this.send());
     const say = () => setText(status, words[this.state] ?? "");
     const status = el("p", "ph-small", "", { role: "status" });
     question.words.forEach((text, i) => {
       const button = createButton(i === question.query ? "ph-query" : "", text, () => {
+        if (question.most === 1) this.taps.clear();
         if (!this.taps.delete(i) && this.taps.size < question.most) this.taps.add(i);
-        button.setAttribute("aria-pressed", String(this.taps.has(i)));
+        [...list.children].forEach((each, n) => each.setAttribute("aria-pressed", String(this.taps.has(n))));
         vote.disabled = this.taps.size === 0;
         this.state = "";
         say();
@@ -185,13 +185,24 @@ class Phone {
     });
     vote.disabled = this.taps.size === 0 || this.state !== "";
     say();
-    return [el("p", "ph-line", fill(words.tap, { n: question.most })), list, vote, status];
+    const most = question.most > 1 ? [el("p", "ph-line", fill(words.tap, { n: question.most }))] : [];
+    return [...most, list, vote, status];
   }
 
-  /** One's own taps over the model's row. @param {Question} question @param {string} word */
-  truth(question, word) {
+  /** One's own taps beside the right answers, or over the model's row. @param {Question} question */
+  truth(question) {
     const { truth, query } = question;
     if (!truth) return [];
+    const { right } = truth;
+    if (right) {
+      const list = el("div", "ph-words ph-answers");
+      question.words.forEach((text, i) => {
+        const mine = this.taps.has(i) ? ` · ${words.yours}` : "";
+        list.append(el("div", right.includes(i) ? "ph-query" : "", `${right.includes(i) ? "✓ " : ""}${text}${mine}`));
+      });
+      return [list];
+    }
+    const word = question.words[query];
     const rows = el("div", "ph-row");
     question.words.slice(0, query + 1).forEach((text, i) => {
       const bar = el("div", "ph-fill");

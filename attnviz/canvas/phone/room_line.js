@@ -1,13 +1,20 @@
 // The web socket of a room, which comes back by itself; and what phones and wall know of a question.
 
+import { fill } from "../shared/dom.js";
+
 /**
  * @typedef {object} Truth
- * @property {string} head @property {number[]} row
+ * @property {number[]} [right] places of right answers, of a question with answers
+ * @property {string} head @property {number[]} row of a question about a word
  * @property {number[] | null} class the class's row; null with too few votes
  * @property {number[] | null} taps
  * @property {number} [sentences] @property {[string, number][]} [nearest] @property {number} [chance] @property {boolean} [agrees]
  */
 /** @typedef {{ id: number, text: string, words: string[], query: number, most: number, truth: Truth | null }} Question */
+/** What a question asks. @param {Question} question @param {string} template of one about a word */
+export const promptOf = ({ text, words, query }, template) =>
+  query < 0 ? text : fill(template, { word: words[query] });
+
 /** @typedef {{ receive(message: any): void, turn(closed: number | null): void }} Listener */
 
 /** Codes of a closed line: the class has ended; the server takes no more phones; what was sent is refused. */

@@ -22,11 +22,21 @@ class JoinAddress:
 
 @dataclass(frozen=True)
 class WallRequest:
-    """What the lecturer asked for on the wall: "ask", "words", "show", "clear" or "end"; and of which sentence."""
+    """What the lecturer asked for on the wall: "page" (its question), "ask", "words", "show", "clear" or "end"."""
 
     action: str
-    text: str = ""
+    text: str = ""  #: the sentence that is asked about
     query: int | None = None  #: the word that is asked about, by its place
+
+
+@dataclass(frozen=True)
+class WallTexts:
+    """What the lecturer can ask about, and why a request came to nothing."""
+
+    sentences: Sequence[str]
+    question: str  #: of the page that is on show; "": it has none
+    own: dict[str, Any] | None  #: the lecturer's own sentence, with its words
+    problem: str
 
 
 def read_request(report: dict[str, Any]) -> WallRequest | None:
@@ -40,20 +50,16 @@ def room_wall(
     secret: str,
     socket: str,
     addresses: Sequence[JoinAddress],
-    sentences: Sequence[str],
-    own: dict[str, Any] | None,
-    problem: str,
+    texts: WallTexts,
     on_request: Callable[[WallRequest], None],
 ) -> None:
-    """Mount it. `socket`: the path of the room's web socket; `own`: words of the lecturer's own sentence."""
+    """Mount it. `socket`: the path of the room's web socket."""
     header = {
         "code": code,
         "secret": secret,
         "socket": socket,
         "addresses": [asdict(address) for address in addresses],
-        "sentences": list(sentences),
-        "own": own,
-        "problem": problem,
+        **asdict(texts),
         "words": wall_texts(),
     }
     mount_component("wall", KEY, "act", header, read_request, on_request)
@@ -76,6 +82,7 @@ def wall_texts() -> dict[str, str]:
         "end": _("End the class"),
         "sure": _("End it for all?"),
         "choose": _("Which words tell “it” what it means? Choose the sentence:"),
+        "page": _("The question of this page"),
         "own": _("Your own sentence"),
         "next": _("Choose its word"),
         "word": _("Tap the word that the room is asked about:"),

@@ -2,7 +2,7 @@
 
 import { View, viewComponent } from "../shared/component.js";
 import { createButton, el, fill, focusedElement } from "../shared/dom.js";
-import { ENDED, REFUSED, RoomLine, percent } from "../phone/room_line.js";
+import { ENDED, REFUSED, RoomLine, percent, promptOf } from "../phone/room_line.js";
 import { forgetRoom, keepRoom, keptRoom } from "./kept_room.js";
 
 /** @import { Component, Words } from "../shared/types.js" */
@@ -11,7 +11,7 @@ import { forgetRoom, keepRoom, keptRoom } from "./kept_room.js";
  * @typedef {object} WallHeader
  * @property {string} code @property {string} secret @property {string} socket
  * @property {{ text: string, modules: number, path: string }[]} addresses
- * @property {string[]} sentences @property {{ text: string, words: string[] } | null} own
+ * @property {string} question of the page @property {string[]} sentences @property {{ text: string, words: string[] } | null} own
  * @property {string} problem @property {Words} words
  * @property {string} session @property {number} ack
  */
@@ -195,8 +195,14 @@ class Wall extends View {
   }
 
   choices() {
-    const { words, sentences, own } = this.header;
+    const { words, sentences, own, question } = this.header;
     const list = el("div", "wl-choices");
+    const page = el("div", "wl-choices");
+    if (question)
+      page.append(
+        el("p", "", words.page),
+        this.button(question, "page", () => this.request("page")),
+      );
     for (const text of sentences) {
       list.append(this.button(text, `ask ${text}`, () => this.request("ask", { text })));
     }
@@ -214,7 +220,7 @@ class Wall extends View {
       );
       list.append(el("p", "", words.word), places);
     }
-    return [el("p", "", words.choose), list];
+    return [page, el("p", "", words.choose), list];
   }
 
   /** @param {Question} question */
@@ -223,12 +229,13 @@ class Wall extends View {
     const { truth } = question;
     const { here, votes, taps } = this.room;
     const word = question.words[question.query];
-    const parts = [el("h2", "", fill(words.question, { word }))];
+    const parts = [el("h2", "", promptOf(question, words.question))];
     const most = Math.max(1, votes);
+    if (truth?.right) return [...parts, this.answers(question, most, truth.right)];
     if (!truth) {
       const counts = taps?.map((n) => ({ height: n / most, text: String(n) })) ?? [];
       parts.push(el("p", "wl-here", fill(words.voted, { votes, here: Math.max(here, votes) })));
-      parts.push(this.table(question, [[words.class, counts, ""]]));
+      parts.push(question.query < 0 ? this.answers(question, most) : this.table(question, [[words.class, counts, ""]]));
       if (!taps) parts.push(el("p", "", words.few));
       return parts;
     }
@@ -238,6 +245,21 @@ class Wall extends View {
     ]);
     parts.push(this.table(question, truth.class ? rows : rows.slice(1)), ...this.evidence(question, truth, word));
     return parts;
+  }
+
+  /** Answers with their votes, the right ones marked once they are shown. */
+  /** @param {Question} question @param {number} most @param {number[]} [right] */
+  answers(question, most, right = []) {
+    const list = el("div", "wl-answers");
+    question.words.forEach((text, i) => {
+      const n = this.room.taps?.[i] ?? 0;
+      const [track, bar] = [el("div"), el("div", right.includes(i) ? "wl-right" : "")];
+      bar.style.width = `${(100 * n) / most}%`;
+      track.append(bar);
+      list.append(el("div", "", `${right.includes(i) ? "✓ " : ""}${text}`), track);
+      list.append(el("div", "", this.room.taps ? String(n) : ""));
+    });
+    return list;
   }
 
   /** What follows from the votes. @param {Question} question @param {Truth} truth @param {string} word */

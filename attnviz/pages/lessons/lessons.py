@@ -7,7 +7,7 @@ from typing import Any, cast
 import streamlit as st
 
 from attnviz.analysis.model_run import Request
-from attnviz.app import glossary_terms, page_parts, presenting, widget_values, widgets
+from attnviz.app import glossary_terms, page_parts, presenting, teaching, widget_values, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
@@ -270,13 +270,15 @@ def _answer_labels(lesson: Lesson, question: Question, facts: Facts) -> dict[str
 
 
 def _draw_question(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: str, facts: Facts) -> None:
-    st.markdown(f"**{fill_sentence(lesson, question.prompt, facts)}**")
+    prompt = fill_sentence(lesson, question.prompt, facts)
+    st.markdown(f"**{prompt}**")
+    right = (question.right,) if question.right else (facts.right, *facts.also_right)
+    teaching.offer_question(prompt, list(answers.values()), {list(answers).index(id) for id in right if id in answers})
     if not guess:
         with st.container(gap="xxsmall"):
             for id, label in answers.items():
                 st.button(label, key=f"l-answer-{id}", on_click=link_state.set_and_push, args=(choices.GUESS, id))
         return
-    right = (question.right,) if question.right else (facts.right, *facts.also_right)
     answer_template = (
         _("Lecturer’s answer: {answer}") if lesson.is_custom and question.right else _("Computed: {answer}")
     )
