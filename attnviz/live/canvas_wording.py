@@ -144,6 +144,7 @@ def edit_text() -> dict[str, str]:
         "idle": _("Point at a token or a cell. A click on a cell unfolds how it came about."),
         "change_it": _("Change it: mask, scale, zoom"),
         "mask": _("Mask"),
+        "later_hidden": _("later tokens hidden"),
         "later": _("Hide what comes later: drag, or press, to lift the mask"),
         "earlier": _("How far back a token may look: drag"),
         "window": _("Width of the window"),
@@ -187,6 +188,7 @@ def cell_text() -> dict[str, str]:
         "cell_bias": _("+ position bias"),
         "cell_softcap": _("soft-capped"),
         "cell_softmax": _("softmax shares 100% among {count} {count:key|keys}"),
+        "cell_sink": _("softmax shares 100% among {count} {count:key|keys} and the sink"),
         "cell_first": _("Of a word of several tokens its first is told of."),
         "cell_sum": _(
             "q·k of “{query}” and “{key}” is {score}; times {factor} it is {scaled}; softmax makes {weight} of it."

@@ -59,6 +59,14 @@ def tokens(page: Any) -> list[str]:
     return [name.strip() for name in heads.first.evaluate("stage => stage.tokens()[0]")] if heads.count() else []
 
 
+def mask_door(page: Any) -> Any:
+    """The door of the large head's masks, opened."""
+    door = page.get_by_test_id("mask-door").first
+    if door.get_attribute("open") is None:
+        door.locator("summary").click()
+    return door
+
+
 def name_on(stage: Any, query: int, n: int) -> Point:
     """The middle of the name of one of n rows."""
     return spot_on(stage, -0.02, (query + 0.5) / n)

@@ -54,7 +54,7 @@ CIRCLE, BARS, CACHES = "positions?p_section=circle", "scaling?s_section=saturati
 ROW, CHOSEN = "[data-testid=heatmap]", "[role=tab][aria-selected=true]"
 STOPS = (
     Stop("head", EXPLORE, ROW, "Down Down Down Right", rf"^\S+ \(2\) → \S+ \(1\): (?:{WEIGHT})"),
-    Stop("head", EXPLORE, ROW, "Down Left Down Down",
+    Stop("head", EXPLORE, ROW, "Left Left",
          rf"^\S+ \(2\) looks most at \S+ (?:\(\d+\) )?(?:{WEIGHT}), "),
     Stop("overview", EXPLORE, "[data-testid=overview]", "Down Right", r"^Layer \d+, head \d+"),
     Stop("model_strip", EXPLORE, ".ms-block[tabindex='0']", "Right Enter", r"\d+"),

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from attnviz.analysis.model_run import Request, stored_run
 from attnviz.models.loading import EXAMPLES, load
-from tests.browser.canvas_places import cell, name_on, numbers, shown, tokens, weights
+from tests.browser.canvas_places import cell, mask_door, name_on, numbers, shown, tokens, weights
 from tests.browser.conftest import answered, resized, until
 from tests.browser.saving import open_menu, saved_in
 
@@ -95,7 +95,7 @@ def test_what_if_is_computed_again_and_back_undoes_only_the_last_change(opened):
     page.get_by_text("of the probability").first.wait_for(timeout=60_000)
     assert page.get_by_text("Difference").first.is_visible()
     page = opened("explore?open_what_if=true", *DRAWN)
-    page.get_by_test_id("hide").first.select_option("1")
+    mask_door(page).get_by_test_id("hide").select_option("1")
     hidden = page.get_by_text("No token may look at: animal (1).").first
     hidden.wait_for()
     page.get_by_role("button", name=re.compile("previous token")).first.click()
@@ -213,7 +213,10 @@ def drawn(page):
 
 
 def square(page, head):
-    return page.get_by_test_id("squares").first.locator(f"[data-head='{head}']")
+    door = page.get_by_test_id("squares").first.locator("details")
+    if door.get_attribute("open") is None:
+        door.locator("summary").click()
+    return door.locator(f"[data-head='{head}']")
 
 
 def test_squares_lay_heads_over_each_other_that_follow_mask_and_scale_and_the_link_keeps_them(opened, stack):

@@ -6,11 +6,12 @@ import re
 import numpy as np
 import pytest
 import torch
+from playwright.sync_api import expect
 
 from attnviz.analysis.model_run import Request, stored_run
 from attnviz.core.attention import attend
 from attnviz.models.loading import EXAMPLES
-from tests.browser.canvas_places import cell, finger, weights
+from tests.browser.canvas_places import cell, drag, finger, mask_door, tile, weights
 from tests.browser.conftest import answered, until
 from tests.browser.test_all_heads import arrived
 
@@ -92,7 +93,7 @@ def test_a_mouse_drags_the_scale_keys_and_marks_change_it_a_stroke_paints_and_th
     becomes(page, expected(layer, causal(n), 1.15))
     answered(page)
 
-    page.get_by_role("button", name="Paint the mask on the matrix").first.click()
+    mask_door(page).get_by_role("button", name="Paint the mask on the matrix").click()
     address = page.url
     page.mouse.move(*cell(page, 3, 6, n))
     page.mouse.down()
@@ -126,7 +127,7 @@ def test_a_finger_drags_the_scale_and_paints(opened, layer):
     page.wait_for_url(re.compile("factor="))
     assert np.abs(weights(page) - expected(layer, causal(n), edit(page)[4])).max() < EXACT
     answered(page)
-    page.get_by_role("button", name="Paint the mask on the matrix").first.click()
+    mask_door(page).get_by_role("button", name="Paint the mask on the matrix").click()
     page.get_by_test_id("heatmap").first.scroll_into_view_if_needed()
     finger(page, *(cell(page, 12, k, n) for k in (0, 1, 3)))
     page.wait_for_url(re.compile("mask=painted"))
@@ -140,7 +141,7 @@ def test_masks_a_hidden_token_what_was_before_and_all_small_pictures_while_the_h
     arrived(page)
     own = weights(page)
     n = len(own)
-    choose = page.get_by_test_id("mask").first
+    choose = mask_door(page).get_by_test_id("mask")
     choose.select_option("window")
     page.get_by_test_id("window").first.fill("3")
     becomes(page, expected(layer, causal(n) & ~torch.ones(n, n, dtype=torch.bool).tril(-3), 1.0))
@@ -186,3 +187,104 @@ def test_masks_a_hidden_token_what_was_before_and_all_small_pictures_while_the_h
     until(lambda: overview.evaluate(PAINTED) != small)
     assert "factor" not in again.url
     again.mouse.up()
+
+
+def test_handles_on_the_matrix_draw_in_and_lift_the_mask_by_hand_and_by_keys(opened, layer):
+    page = opened("explore", STAGE)
+    n = len(weights(page))
+    earlier, later = page.get_by_test_id("earlier").first, page.get_by_test_id("later").first
+    drag(page, middle(earlier), cell(page, 9, 4, n))
+    until(lambda: edit(page)[:2] == ["window", 6])
+    window = causal(n) & ~torch.ones(n, n, dtype=torch.bool).tril(-6)
+    becomes(page, expected(layer, window, 1.0))
+    page.wait_for_url(re.compile("mask=window.*window=6"))
+    earlier.focus()
+    page.keyboard.press("ArrowLeft")
+    becomes(page, expected(layer, causal(n) & ~torch.ones(n, n, dtype=torch.bool).tril(-5), 1.0))
+    page.keyboard.press("End")
+    until(lambda: edit(page)[0] == "model")
+    drag(page, middle(later), cell(page, 1, 11, n))
+    becomes(page, expected(layer, None, 1.0))
+    expect(later).to_have_attribute("aria-checked", "false")
+    page.wait_for_url(re.compile("mask=none"))
+    answered(page)
+    later.focus()
+    page.keyboard.press("Space")
+    becomes(page, expected(layer, causal(n), 1.0))
+    expect(later).to_have_attribute("aria-checked", "true")
+    page.wait_for_url(lambda url: "mask=" not in url)
+    assert "c=" not in page.url, "no cell is pressed below a handle"
+
+
+def test_a_head_is_switched_off_on_its_picture_struck_out_in_the_wall_and_on_again(opened):
+    page = opened("explore?open_what_if=true", STAGE)
+    wall, button = page.get_by_test_id("overview"), page.get_by_test_id("silence").first
+    button.click()
+    until(lambda: wall.get_attribute("data-silenced") == "13.8")
+    page.get_by_text("its own weights cannot change").first.wait_for(timeout=60_000)
+    page.wait_for_url(re.compile("c="))
+    answered(page)
+    again = opened("explore?" + page.url.split("?")[1], STAGE)
+    until(lambda: again.get_by_test_id("overview").get_attribute("data-silenced") == "13.8")
+    expect(again.get_by_test_id("silence").first).to_have_attribute("aria-pressed", "true")
+    again.get_by_test_id("silence").first.click()
+    until(lambda: again.get_by_test_id("overview").get_attribute("data-silenced") == "")
+    again.wait_for_url(lambda url: "c=" not in url)
+
+
+def test_a_cell_unfolds_how_it_came_about_beside_the_matrix_follows_the_scale_and_folds_up(opened, layer):
+    page = opened("explore", STAGE)
+    n, stage = len(weights(page)), page.get_by_test_id("heatmap").first
+    unfolded, lines = page.get_by_test_id("cell").first, page.get_by_test_id("lines").first
+    expect(unfolded).to_be_hidden()
+    before = stage.bounding_box()
+    page.mouse.click(*cell(page, 8, 1, n))
+    expect(unfolded).to_be_visible()
+    expect(lines).to_be_hidden()
+    answered(page)
+    assert stage.bounding_box() == before, "the matrix stands still"
+    score = float(layer.q[0, HEAD, 8].float() @ layer.k[0, HEAD // 3, 1].float())
+    told = unfolded.get_by_role("img")
+    for factor, mark in ((1.0, None), (1 / 64 / layer.scale, "inverse")):
+        if mark:
+            page.locator(f".av-mark[data-mark={mark}]").first.click()
+        weight = expected(layer, causal(n), factor)[8, 1]
+        scaled = f"{score * layer.scale * factor:.2f}"
+        expect(told).to_have_attribute("aria-label", re.compile(rf"is {score:.2f}; .* {scaled}; .*{weight:.1%}"))
+    answered(page)
+    again = opened("explore?" + page.url.split("?")[1], STAGE)
+    expect(again.get_by_test_id("cell").first).to_be_visible()
+    again.get_by_role("button", name="Fold up").click()
+    expect(again.get_by_test_id("cell").first).to_be_hidden()
+    expect(again.get_by_test_id("lines").first).to_be_visible()
+    again.wait_for_url(lambda url: "c=" not in url)
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1440, 900)])
+def test_the_card_of_a_head_covers_neither_the_chosen_one_nor_the_matrix(opened, size):
+    page = opened("explore", STAGE, width=size[0], height=size[1])
+    wall = page.get_by_test_id("overview")
+    wide, high, places = json.loads(wall.get_attribute("data-tiles"))
+    corner = wall.bounding_box()
+    chosen = {"x": corner["x"] + places[13 * 9 + 8][0], "y": corner["y"] + places[13 * 9 + 8][1]}
+    chosen |= {"width": wide, "height": high}
+    assert corner["y"] + corner["height"] <= size[1], "all heads are in the window"
+    for layer, head in ((0, 0), (10, 8), (12, 8), (13, 7), (14, 8), (18, 5), (29, 4)):
+        page.mouse.move(*tile(page, layer * 9 + head))
+        card = page.locator(".av-preview.av-on")
+        expect(card).to_contain_text(f"Layer {layer}, head {head}")
+        box = card.bounding_box()
+        for other in (chosen, page.get_by_test_id("heatmap").first.bounding_box()):
+            assert not overlaps(box, other), (layer, head)
+
+
+def middle(element):
+    box = element.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def overlaps(one, other):
+    return all(
+        one[start] < other[start] + other[size] and other[start] < one[start] + one[size]
+        for start, size in (("x", "width"), ("y", "height"))
+    )

@@ -43,6 +43,7 @@ PICTURES = (
     (f"{CAT}&open_beside=true&show=values", "beside-out"),
     (f"{CAT}&open_beside=true&c={quote(pack({'pins': PINS}))}", "beside-out"),
     ("", "home-out"),
+    (f"{CAT}&c={quote(pack({'pins': PINS}))}", "cell-out"),
     (f"{CAT}&open_place=true", "place-out"),
     ("masks", "m-after-save"),
     ("build", "build_step"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.canvas_places import tile, weights
+from tests.browser.canvas_places import mask_door, tile, weights
 from tests.browser.conftest import at_rest, still, until
 
 STAGE = "[data-testid=heatmap]"
@@ -48,8 +48,8 @@ def test_another_head_another_mask_and_words_joined_glide_there(opened, server_u
     pieces = len(weights(page))
     for change in (
         lambda: page.mouse.click(*tile(page, 7)),
-        lambda: page.get_by_test_id("mask").first.select_option("none"),
-        lambda: page.get_by_test_id("mask").first.select_option("model"),
+        lambda: mask_door(page).get_by_test_id("mask").select_option("none"),
+        lambda: mask_door(page).get_by_test_id("mask").select_option("model"),
         lambda: page.evaluate(VIEW, f"{server_url}/{TEXT}&units=words"),
         lambda: page.evaluate(VIEW, f"{server_url}/{TEXT}"),
     ):

@@ -16,7 +16,7 @@ from attnviz.analysis.head_matrix import raw_head, raw_heads
 from attnviz.analysis.model_run import Request, run_model
 from attnviz.base.head_record import HeadGrid, HeadTitles, HeadView, Pin, Pins
 from attnviz.live import LiveView, live_page
-from tests.browser.canvas_places import cell, drag, name_on, tile
+from tests.browser.canvas_places import cell, drag, mask_door, name_on, tile
 from tests.browser.conftest import answered, at_rest, until
 from tests.browser.saving import open_menu, saved_in
 from tests.models.conftest import smollm2
@@ -134,7 +134,7 @@ def test_of_one_head_a_token_is_pinned_by_key_the_scale_is_dragged_and_the_mask_
     assert value_at(page, 8, 1) < before
     changed = stack.layers[13].scale * factor
     rows_of(page, weights_of(stack, 13, 8, scale=changed), CELLS)
-    page.get_by_test_id("mask").select_option("none")
+    mask_door(page).get_by_test_id("mask").select_option("none")
     rows_of(page, weights_of(stack, 13, 8, scale=changed, mask=None), [(0, 5), (3, 12), (8, 1)])
     page.get_by_test_id("mask").select_option("window")
     near = torch.ones(13, 13, dtype=torch.bool).tril().triu(-3)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.canvas_places import cell_on, tokens
+from tests.browser.canvas_places import cell_on, mask_door, tokens
 from tests.browser.conftest import ROOT, Server, answered, at_rest, until, windows
 
 pytestmark = pytest.mark.xdist_group("lost-line")
@@ -73,7 +73,7 @@ def test_what_is_typed_chosen_and_painted_without_a_server_is_there_when_it_is_b
     notice = page.locator(".cn-line")
     restarted.kill()
     expect(notice).to_contain_text(LOST, timeout=2_000)
-    page.get_by_role("button", name="Paint the mask on the matrix").first.click()
+    mask_door(page).get_by_role("button", name="Paint the mask on the matrix").click()
     page.mouse.click(*cell_on(page.get_by_test_id("heatmap").first, 2, 0, 3))
     restarted.start()
     expect(notice).to_contain_text(BACK)

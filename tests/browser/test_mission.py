@@ -24,7 +24,7 @@ from attnviz.core.attention import Scale, attend
 from attnviz.models.architecture import Architecture
 from attnviz.models.capture import capture
 from tests.browser import saving
-from tests.browser.canvas_places import cell_on, pinned, tile, tokens
+from tests.browser.canvas_places import cell_on, mask_door, pinned, tile, tokens
 from tests.browser.conftest import ROOT, Server, answered, still, until, widest
 from tests.browser.test_choosing import PLACE
 from tests.browser.test_figure_files import steady
@@ -586,7 +586,7 @@ def change_and_reopen(visit: Any, page: Any, model: Trained, tokens: list[str], 
     assert f"Layer {layer}, head {head} " in beside(head_stage(page), "title")
     page.mouse.click(*cell_on(head_stage(page), query, query - 1, n))
     in_link(page, "c=")
-    page.get_by_test_id("mask").first.select_option("window")
+    mask_door(page).get_by_test_id("mask").select_option("window")
     narrow_the_window(page)
     in_link(page, f"window={window}")
     page.locator(".av-mark[data-mark=none]").first.click()

@@ -80,11 +80,28 @@ test("a fast stroke leaves no gap", () => {
 
 const HEADER = { heads: [9, 9, 9, 9], kv: [3, 3, 3, 3], shape: [20, 20], order: "layer", measure: null };
 
-function laidOut(header, width) {
+/** @param {any} header @param {number} width @param {number | null} [high] */
+function laidOut(header, width, high = null) {
   const tiles = listTiles(header);
   const sorted = tileOrder(tiles.length, header);
-  return { tiles, sorted, heads: header.heads, mosaic: mosaicLayout(header, tiles, sorted, width) };
+  return { tiles, sorted, heads: header.heads, mosaic: mosaicLayout(header, tiles, sorted, width, high) };
 }
+
+test("a wall is as high as it may be, whichever way its layers run", () => {
+  const layers = (n, heads, kv = heads) => ({ ...HEADER, heads: Array(n).fill(heads), kv: Array(n).fill(kv) });
+  for (const [header, across] of /** @type {const} */ ([
+    [layers(30, 9, 3), false],
+    [layers(6, 12), true],
+    [layers(12, 12), false],
+  ])) {
+    for (const high of [460, 560, 800]) {
+      const { mosaic } = laidOut(header, 272, high);
+      assert.ok(mosaic.height <= high, `${mosaic.height} of ${high}`);
+      assert.ok(mosaic.width <= 276, `${mosaic.width} wide`);
+      assert.equal(mosaic.across, across, `${header.heads.length} layers`);
+    }
+  }
+});
 
 test("no two tiles overlap, each is hit in its middle, and all fit the width", () => {
   const deep = { ...HEADER, heads: Array(30).fill(9), kv: Array(30).fill(3) };

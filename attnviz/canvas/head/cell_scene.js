@@ -111,7 +111,8 @@ export function drawCell(context, cell, bars, { theme, words, width }) {
   y += 14 + GAP;
   if (value === null) return;
   const open = cell.scaled.filter((scaled) => scaled !== null).length;
-  writeText(context, fill(words.cell_softmax, { count: open }), 0, y + LINE / 2, theme, "12px", 0.85);
+  const shared = cell.extras.includes("sinks") ? words.cell_sink : words.cell_softmax;
+  writeText(context, fill(shared, { count: open }), 0, y + LINE / 2, theme, "12px", 0.85);
   drawRow(context, cell, bars.weights, y + LINE, width, theme, words);
 }
 
@@ -136,11 +137,9 @@ function drawStrip(context, numbers, box, colour, theme) {
 
 /** The row's weights, which add up to one. */
 /** @param {DrawingContext} context @param {CellNumbers} cell @param {number[]} weights @param {number} top @param {number} width @param {Theme} theme @param {Words} words */
-function drawRow(context, { names, col, weights: known }, weights, top, width, theme, words) {
-  const cell = { names, col, weights: known };
-  const keys = shownKeys(/** @type {CellNumbers} */ ({ ...cell, scaled: known.map(() => 0) })).filter(
-    (key) => key === col || known[key] > 0,
-  );
+function drawRow(context, cell, weights, top, width, theme, words) {
+  const { names, col } = cell;
+  const keys = shownKeys(cell);
   const label = Math.min(NAME, Math.max(...keys.map((key) => textWidth(names[key], 12, 600))));
   const bar = width - label - SHARE - 16;
   const line = (/** @type {string} */ name, /** @type {number} */ weight, /** @type {number} */ y, told = false) => {

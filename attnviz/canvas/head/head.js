@@ -12,10 +12,20 @@ import { HeadControls } from "./head_controls.js";
 import { firstPinnedToken, highlightedTokens, press, release, describedRow } from "./head_gestures.js";
 import { fetchAround, HeadSupply } from "./head_supply.js";
 import { Drawn, toMatrix, readSource } from "./head_numbers.js";
-import { changeText, nameStage, readoutText, rowSentence, sumUp, titleText } from "./head_readout.js";
+import {
+  changeText,
+  nameStage,
+  readoutText,
+  rowSentence,
+  setMarkedText,
+  sumUp,
+  titleText,
+  unmarked,
+} from "./head_readout.js";
 import { offerHead } from "./head_offer.js";
 import { HeadTools } from "./head_tools.js";
 import { Heatmap } from "../heatmap/heatmap.js";
+import { rowSumTexts } from "../heatmap/heatmap_scene.js";
 import { Lines } from "../lines/lines.js";
 import { MaskHandles } from "./mask_handles.js";
 import { bringIntoWindow, Room } from "./room.js";
@@ -141,6 +151,22 @@ export class HeadComponent extends Drawing {
     const { header, words, hasMasked, theme } = this.drawn;
     const unit = this.controls.seen === "difference" && header.edit !== null ? words.change_unit : header.unit;
     drawColourBar(this.bar, { ...header, unit }, theme.dark, hasMasked ? words.hidden : null);
+    this.placeBar();
+  }
+
+  /** Beside the matrix, as high as it is, where no sums of rows stand; else below it. */
+  placeBar() {
+    const { bar, heatmap, drawn, tools } = this;
+    const { sums } = drawn;
+    const upright = tools.isFull && (sums === null || rowSumTexts(sums.rows, heatmap.cells()).length === 0);
+    bar.classList.toggle("av-upright", upright);
+    if (bar.parentElement !== (upright ? heatmap.stage : this.side) && tools.isFull)
+      (upright ? heatmap.stage : this.side).append(bar);
+    const { x, y, w, h } = heatmap.plot;
+    Object.assign(
+      bar.style,
+      upright ? { left: `${x + w + 8}px`, top: `${y}px`, height: `${h}px` } : { left: "", top: "", height: "" },
+    );
   }
 
   /** The sentence about the chosen row, else about the one that tells most; with its title, where it is of another head. */
@@ -150,10 +176,11 @@ export class HeadComponent extends Drawing {
     setProperty(this.said, "hidden", about === null);
     if (about === null) return;
     const said = header.signed ? changeText(this.drawn) : rowSentence(this.drawn, about, describedRow(this.drawn));
-    setText(this.said, said);
+    setMarkedText(this.said, said);
     const before = this.titleSaid;
     this.titleSaid = header.title;
-    if (before !== null && before !== header.title) this.announce(joinTexts(words.join_heard, [header.title, said]));
+    if (before !== null && before !== header.title)
+      this.announce(joinTexts(words.join_heard, [header.title, unmarked(said)]));
   }
 
   /** Texts that follow the header. */
@@ -218,6 +245,7 @@ export class HeadComponent extends Drawing {
     if (!this.held || !this.heatmap.width) return;
     this.heatmap.draw();
     this.handles.place();
+    this.placeBar();
     if (this.held.header.lines) this.lines.draw(lines && this.lines.inWindow);
     this.light();
     this.tools.draw();

@@ -8,6 +8,7 @@ import {
   createButton,
   el,
   fill,
+  joinTexts,
   listOf,
   setName,
   setProperty,
@@ -31,7 +32,13 @@ export class HeadControls {
   constructor(view) {
     this.view = view;
     this.box = el("div", "av-controls", null, { "data-testid": "controls" });
-    this.changed = el("div", "av-wrap av-controls av-controls-row av-changed");
+    // what is chosen less often than dragged: it lies over what is below, and closed nothing is painted
+    this.summary = el("summary", "av-button");
+    this.panel = el("div", "av-door-panel av-controls-row av-wrap");
+    this.door = el("details", "av-door", null, { "data-testid": "mask-door" });
+    this.door.append(this.summary, this.panel);
+    this.door.addEventListener("toggle", () => this.door.open || !this.painting || this.paint(false));
+    this.changed = el("div", "av-wrap av-controls-row av-changed");
     this.silence = createButton("av-button av-silence", "", () => this.toggleSilence(), { "data-testid": "silence" });
     this.painting = false;
     this.resting = 0;
@@ -81,13 +88,14 @@ export class HeadControls {
   build(raw) {
     const { words } = this.view.drawn;
     const first = el("div", "av-wrap av-controls-row av-scale-row");
-    const second = el("div", "av-wrap av-controls-row");
+    const { panel } = this;
+    panel.replaceChildren();
     const parts = {
       scale: new ScaleControl(this, first, this.changed, raw),
-      mask: appendLabelled(second, words.mask, this.maskSelect()),
-      window: this.windowBox(second),
-      paint: addButton(second, words.paint, words.paint_help, () => this.paint(!this.painting)),
-      hide: this.hideSelect(second),
+      mask: setName(this.maskSelect(), words.mask),
+      window: this.windowBox(panel),
+      paint: addButton(panel, words.paint, words.paint_help, () => this.paint(!this.painting)),
+      hide: this.hideSelect(panel),
       compare: this.compare(this.changed),
       where: setName(
         this.select("where", SCOPES, (where) => this.set({ where }, false)),
@@ -100,7 +108,9 @@ export class HeadControls {
       hidden: el("div", "av-wrap av-hidden-tokens"),
     };
     this.changed.append(parts.where, setName(parts.reset, words.reset));
-    this.box.replaceChildren(first, second, parts.hidden);
+    panel.prepend(parts.mask);
+    first.append(this.door);
+    this.box.replaceChildren(first, parts.hidden);
     if (raw === null) this.box.append(el("div", "av-small", words.weights_only));
     for (const control of this.box.querySelectorAll("button, input, select")) {
       if (raw === null) control.setAttribute("disabled", "");
@@ -304,6 +314,8 @@ export class HeadControls {
     const { raw } = this;
     const changed = raw !== null && isEdited(edit);
     if (mask.value !== edit.mask) mask.value = edit.mask;
+    const maskName = edit.mask === "model" ? "" : words[`mask${edit.mask}`];
+    setText(this.summary, maskName ? joinTexts("{first}: {next}", [words.mask, maskName]) : words.mask);
     setProperty(window.box, "hidden", edit.mask !== "window");
     if (window.input.value !== String(edit.window)) window.input.value = String(edit.window);
     setText(window.number, String(edit.window));

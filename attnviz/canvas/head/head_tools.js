@@ -33,6 +33,7 @@ export class HeadTools {
     const how = `${folded} ${full} ${drawn.header.chips}`;
     if (root.dataset.mainPicture === how) return;
     root.dataset.mainPicture = how;
+    controls.door.open = folded; // within what is folded away all is open
     const { squares, stage } = lines;
     if (full) {
       head.replaceChildren(titleBox, controls.silence, this.box, said, read);
@@ -43,7 +44,7 @@ export class HeadTools {
       return;
     }
     head.replaceChildren(titleBox, read, ...(folded ? [] : [this.box]));
-    pair.replaceChildren(heatmap.stage, said, ...(folded ? [] : [squares.box]), stage);
+    pair.replaceChildren(heatmap.stage, said, ...(folded ? [] : [squares.box]), this.view.steps.box, stage);
     const behind = el("details", "av-change");
     if (folded) behind.append(this.change, this.box, controls.box, controls.changed, squares.box);
     const below = folded ? [createBox("av-wrap av-below-line", bar, behind)] : [bar];

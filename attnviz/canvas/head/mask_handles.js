@@ -1,6 +1,7 @@
 // Two handles on the matrix: one lifts what hides the later tokens, the other draws in how far back a token may look.
 
-import { createButton, setAttribute, setProperty } from "../shared/dom.js";
+import { createButton, el, setAttribute, setProperty, setText } from "../shared/dom.js";
+import { textWidth } from "../scene/text_width.js";
 import { isPress, STEPS } from "../shared/controls.js";
 import { clamp } from "../shared/numbers.js";
 import { placeOn } from "../shared/window.js";
@@ -17,7 +18,8 @@ export class MaskHandles {
     const none = () => {};
     this.later = createButton("av-handle", "", none, { role: "switch", "data-testid": "later" });
     this.earlier = createButton("av-handle", "", none, { role: "slider", "data-testid": "earlier" });
-    view.heatmap.stage.append(this.later, this.earlier);
+    this.label = el("span", "av-handle-label", null, { "aria-hidden": "true" });
+    view.heatmap.stage.append(this.later, this.earlier, this.label);
     this.listen(this.later, (ahead) => this.liftLater(ahead > this.tokens / 3));
     this.listen(this.earlier, (ahead) => this.drawIn(Math.round(-ahead) + 1));
     this.later.addEventListener("keydown", (e) => isPress(e) && this.end(e, () => this.liftLater(!this.isLifted)));
@@ -58,10 +60,12 @@ export class MaskHandles {
     const { possible } = this;
     setProperty(this.later, "hidden", !possible);
     setProperty(this.earlier, "hidden", !possible);
-    if (!possible) return;
     const { words, header } = this.view.drawn;
     const { plot } = this.view.heatmap;
     const n = this.tokens;
+    const room = plot.w * (1 - LATER) - plot.w / n - 24;
+    setProperty(this.label, "hidden", !possible || this.isLifted || textWidth(words.later_hidden ?? "", 12) > room);
+    if (!possible) return;
     const put = (/** @type {HTMLElement} */ handle, /** @type {number} */ row, /** @type {number} */ col) => {
       handle.style.left = `${plot.x + (plot.w * clamp(col, 0, n)) / n}px`;
       handle.style.top = `${plot.y + (plot.h * clamp(row, 0, n)) / n}px`;
@@ -69,6 +73,8 @@ export class MaskHandles {
     const [first, second] = [Math.round(LATER * n), Math.round(EARLIER * n)];
     if (this.isLifted) put(this.later, 0, n);
     else put(this.later, first, first + 1);
+    put(this.label, first, first + 1);
+    setText(this.label, words.later_hidden);
     const { width } = this;
     if (width >= n) put(this.earlier, n, 0);
     else put(this.earlier, Math.max(second, width), Math.max(second, width) - width);

@@ -177,9 +177,11 @@ export class HeadSquares {
     this.box.hidden = true;
     this.row = el("div", "av-wrap av-squares-row", null, { role: "group" });
     this.legend = el("ul", "av-wrap av-legend", null, { "data-testid": "legend" });
-    this.title = el("span", "av-strong av-controls-name");
+    this.title = el("summary", "av-controls-name");
+    this.door = el("details", "av-squares-door");
+    this.door.append(this.title, this.row);
     this.only = createButton("av-button av-only", "×", () => this.put([]));
-    this.box.append(this.row, this.legend);
+    this.box.append(this.door, this.legend);
     /** @type {HTMLButtonElement[]} */
     this.squares = [];
     this.built = "";
@@ -212,7 +214,7 @@ export class HeadSquares {
       createButton("av-square", String(head), () => this.press(head), { "data-head": String(head) }),
     );
     this.at = Math.min(this.at, count - 1);
-    this.row.replaceChildren(this.title, ...this.squares, this.only);
+    this.row.replaceChildren(...this.squares, this.only);
   }
 
   /** Colours and names of the squares. */
@@ -238,6 +240,7 @@ export class HeadSquares {
       square.tabIndex = head === this.at ? 0 : -1;
     });
     this.only.hidden = shown.length === 1;
+    if (shown.length > 1) this.door.open = true;
   }
 
   /** The legend, about what is pointed at. */

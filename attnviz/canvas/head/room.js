@@ -1,6 +1,7 @@
 // How much of the window is left for the pictures of a head.
 
 import { scrollBehaviour } from "../shared/motion.js";
+import { clamp } from "../shared/numbers.js";
 import { runSoon } from "../shared/surface.js";
 import { asLargeAsBefore, magnification, placeOnPage, presentationRoom } from "../shared/window.js";
 
@@ -21,6 +22,8 @@ const SAID_GAP = 3;
 const [WIDE, LEAST_MAIN] = [620, 340];
 /** Air below the pictures. */
 const AIR = 8;
+/** Pixels of the lines beside it: they are the quieter of the two. @type {[number, number]} */
+const SIDE = [236, 320];
 
 /**
  * How high the matrix may be: what is left of the window where its rows can be seen there, else a window of its own
@@ -116,7 +119,8 @@ export class Room {
     const { header } = view.drawn;
     const beside = header.lines && width >= WIDE && !many;
     view.pair.classList.toggle("av-beside", beside);
-    view.heatmap.layout(beside ? Math.floor((width - 24) * 0.6) : width, high, presented);
+    const side = clamp(width * 0.29, ...SIDE);
+    view.heatmap.layout(beside ? Math.floor(width - 24 - side) : width, high, presented);
     view.main.style.width = beside ? `${Math.max(LEAST_MAIN, view.heatmap.width)}px` : "";
     // nothing that a presentation would show in half, and nothing in the place of what is unfolded
     view.lines.stage.hidden = !header.lines || (presented && !beside) || view.steps.possible;

@@ -121,8 +121,8 @@ export function isDark(colour) {
 }
 
 /** @param {Stops} stops */
-export function cssGradient(stops) {
-  return `linear-gradient(to right, ${stops.map(([t, c]) => `${c} ${t * 100}%`).join(", ")})`;
+export function cssGradient(stops, to = "right") {
+  return `linear-gradient(to ${to}, ${stops.map(([t, c]) => `${c} ${t * 100}%`).join(", ")})`;
 }
 
 /** The theme around a component, with Q's and K's colours as text and thin lines need them on this background. */

@@ -21,11 +21,13 @@ export function drawColourBar(host, { scale, signed, unit, colours }, dark, hatc
   host.dataset.bar = how;
   const bar = el("div", "av-bar");
   const strip = el("div", "av-bar-strip");
-  strip.style.background = cssGradient(colourStops({ signed, colours }, dark));
+  const stops = colourStops({ signed, colours }, dark);
+  strip.style.setProperty("--av-along", cssGradient(stops));
+  strip.style.setProperty("--av-up", cssGradient(stops, "top"));
   bar.append(strip);
   for (const { text, at } of ticksOf(scale, signed)) {
     const tick = el("span", "av-bar-tick", text);
-    tick.style.left = `${at * 100}%`;
+    tick.style.setProperty("--av-at", `${at * 100}%`);
     bar.append(tick);
   }
   host.replaceChildren(el("span", "av-bar-name", unit), bar);

@@ -66,10 +66,11 @@ def test_an_appended_token_becomes_part_of_the_sentence_and_is_pinned_wherever_i
 
 @pytest.mark.parametrize("words, link, root", [(9, {}, False), (9, {"curve": "root"}, True), (60, {}, True)])
 def test_all_heads_are_saved_in_the_colours_that_they_have_on_screen(visit, words, link, root):
-    """And in a long sentence, whose weights are small, the small squares are not black."""
+    """And in a long sentence, whose weights are small, neither the small squares nor the large head is black."""
     page = visit("explore", text="one cat saw " * (words // 3), **link)
     headers = [unpack_blob(bytes(each.proto.bytes))[0] for each in page.get("bidi_component") if each.proto.bytes]
     (header,) = [each for each in headers if "heads" in each and "order" in each]
+    assert next(each for each in headers if each.get("litRow"))["scale"]["root"] is root
     page.session_state[GATHERING] = gathering = FigureCollector(None)
     sound(page.run())
     (saved,) = [offer.fig() for offer in gathering.offers if offer.key == "mosaic"]

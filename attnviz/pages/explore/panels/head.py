@@ -40,7 +40,7 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
         st.caption(caption, help=shown_head.origin_sentence(run), width="content")
         with menu(_("Display"), "display", icon="palette", type="tertiary"):
             options = _choose_options(stack.same_tokens and any(span.segment for span in stack.queries.spans))
-            colours = _choose_colours()
+            colours = _choose_colours(stack)
     edit = shown_head.current_edit(stack, layer)
     matrix = head_drawing.edited_matrix(run, stack, layer, head, options, edit)
     axes = shown_head.picture_axes(stack, matrix)
@@ -117,14 +117,19 @@ def _choose_options(has_pair: bool) -> head_matrix.DisplayOptions:
     return head_matrix.DisplayOptions(values, units, special == "shown", special == "rest", segments)  # type: ignore[arg-type]
 
 
-def _choose_colours() -> dict[str, Any]:
+def _choose_colours(stack: Stack) -> dict[str, Any]:
     """Draw the colour switches and return them as options of the canvas."""
     scale = widgets.select_one(
         choices.COLOURS,
         _("Colours from 0 to"),
         {"one": _("1, the same for every head"), "own": _("this head's largest")},
     )
-    curve = widgets.select_one(choices.CURVE, _("Colour steps"), {"linear": _("even"), "root": _("square root")})
+    curve = widgets.select_one(
+        choices.CURVE,
+        _("Colour steps"),
+        {"linear": _("even"), "root": _("square root")},
+        usual=shown_head.current_curve(stack),
+    )
     return {"full_range": scale == "one", "root": curve == "root"}
 
 
@@ -226,17 +231,18 @@ def _draw_footer(displayed: shown_head.DisplayedHead) -> None:
             embeds=True,
             canvases=["head"],
         )
-        show.save_menu(
-            lambda: lines_picture(matrix.data, view, view.pins, title, overlaid_values()),
-            f"{name}-lines",
-            "lines-out",
-            None,
-            join_sentences(overlay_sentence, caption),
-            _("Save lines"),
-            canvases=["head .av-lines"],
-        )
         if displayed.pins.cell is not None and stack.layers[displayed.layer].exact:
-            _offer_cell(displayed, name, caption)
+            _offer_cell(displayed, name, caption)  # unfolded in the place of the lines
+        else:
+            show.save_menu(
+                lambda: lines_picture(matrix.data, view, view.pins, title, overlaid_values()),
+                f"{name}-lines",
+                "lines-out",
+                None,
+                join_sentences(overlay_sentence, caption),
+                _("Save lines"),
+                canvases=["head .av-lines"],
+            )
     for note in matrix.notes:
         st.caption(translate_markdown(note))
     shown_head.show_refusals(stack)

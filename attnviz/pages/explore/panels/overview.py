@@ -57,13 +57,11 @@ def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
         {"place": _("layer and head")} | measures,
         style="select",
     )
-    tiles, curve = _get_tiles(run, stack), link_state.value(choices.CURVE)
+    tiles, curve = _get_tiles(run, stack), shown_head.current_curve(stack)
     if measure != "place":
         st.caption(translate_message(whole_model.MEASURES[measure][1]))
         tiles = _order_tiles(tiles, _get_measures(run, stack), measure, measures[measure])
-    # in a sentence longer than a small picture is wide, a row spreads its weight so far that even steps leave it black
-    root = curve == "root" or len(stack.keys) > packing.THUMBNAIL_SIDE
-    tiles = replace(tiles, grid=replace(tiles.grid, root=root, silenced=shown_head.silenced_heads(stack)))
+    tiles = replace(tiles, grid=replace(tiles.grid, root=curve == "root", silenced=shown_head.silenced_heads(stack)))
     # what the visitor asked for, with all that these pictures depend on besides the sentence
     fingerprint = packing.fingerprint(replace(run.request, text=""), stack.id, measure, curve, current_language())
     fills_box = len(tiles.grid.heads) >= FILLS * max(tiles.grid.heads)

@@ -19,6 +19,7 @@ from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins, Pi
 from attnviz.base.message import Message
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, end_sentence, join_sentences, selected_language, translate_message, use_language
+from attnviz.canvas.shared import packing
 from attnviz.live import LiveView, live_page
 from attnviz.pages.explore import choices
 
@@ -67,6 +68,14 @@ def current_edit(stack: Stack, layer: int) -> HeadEdit:
         silenced=silenced_heads(stack),
     )
     return chosen.fit_to(len(stack.queries), len(stack.keys))
+
+
+def current_curve(stack: Stack) -> str:
+    """Colour steps of all heads and of the large one: the visitor's, else those in which something is seen.
+
+    In a sentence longer than a small picture is wide, a row spreads its weight so far that even steps leave it black.
+    """
+    return link_state.value(choices.CURVE) or ("root" if len(stack.keys) > packing.THUMBNAIL_SIDE else "linear")
 
 
 def silenced_heads(stack: Stack) -> tuple[HeadPlace, ...]:
