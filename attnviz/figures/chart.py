@@ -3,6 +3,7 @@
 Every series takes further Plotly properties by keyword. `hover` is Plotly's hover template; "" turns hovering off.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,12 +11,13 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from attnviz.base.rounding import Rounded
+from attnviz.base.rounding import Rounded, format_number
 from attnviz.figures.end_labels import label_ends
 from attnviz.figures.theme import AXIS, THEORY, Figure, frame
 from attnviz.figures.title_lines import break_titles, margin_above
 
 Series = dict[str, Any]
+_SHARE = re.compile(r"%\{([xy]):(\.\d%)\}")
 POWERS: dict[str, Any] = {"type": "log", "dtick": 1, "exponentformat": "power"}  #: a tick at each power of ten
 BARE: dict[str, Any] = {"showgrid": False, "zeroline": False}  #: an axis of names or of places, not of amounts
 #: and below them, where a phone leaves its whole width to the cells
@@ -217,6 +219,10 @@ def panels(
 
 
 def _series(kind: str, name: str | None, hover: str | None, options: Series) -> Series:
+    if hover and "hovertext" not in options and (share := _SHARE.search(hover)):
+        # d3, which Plotly formats with, would write 100.0% for 0.9999
+        said = [format_number(np.nan if value is None else value, share[2]) for value in options[share[1]]]
+        hover, options = _SHARE.sub("%{hovertext}", hover), options | {"hovertext": said}
     if hover:
         options = {"hovertemplate": hover if "<extra>" in hover else f"{hover}<extra>{name or ''}</extra>"} | options
     elif hover is not None:

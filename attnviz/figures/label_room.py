@@ -212,7 +212,7 @@ def _format_number(axis: Any, value: float, step: float) -> str:
     return text.replace("-", "−") + ("%" if share else axis.ticksuffix or "")
 
 
-LARGER = 1.67  #: of a presented chart's letters: 20 pixels, where they have 12
+LARGER, LEAST = 1.67, 20  #: of a presented chart's letters: how many times, and to how many pixels at least
 LOOSER = 1.2  #: how much further names are moved apart, as nobody knows the height that the window leaves
 
 
@@ -228,5 +228,5 @@ def enlarge_for_room(fig: Figure) -> Figure:
         note.yshift = LOOSER * LARGER * (note.yshift or 0)
     big.layout.margin.r = round(LARGER * (big.layout.margin.r or 0))
     for font in fonts:
-        font.size = round(LARGER * (font.size or size))
+        font.size = max(LEAST, round(LARGER * (font.size or size)))
     return big

@@ -215,3 +215,22 @@ MORE = {
     CACHES: film(".cg-bar button", ".cg-range"),
     CIRCLE: film(".rc-walk", ".rc-circle"),
 }
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_field_shows_the_focus_and_the_words_of_a_page_do_not_lie_over_its_picture(opened, width):
+    page = opened("masks", width=width, height=800)
+    still(page)
+    field = page.locator(".stTextInput input").first
+    field.focus()
+    kind, thick = field.locator("xpath=..").evaluate(RING)
+    assert kind != "none"
+    assert thick >= 2
+    page.get_by_role("button", name="Words").click()
+    page.locator("[data-testid=stPopoverBody] [class*=st-key-see-]").first.wait_for()
+    words, picture = (
+        page.locator(place).first.bounding_box() for place in ("[data-testid=stPopoverBody]", ".st-key-main-picture")
+    )
+    beside = words["x"] + words["width"] <= picture["x"] + 1
+    below = words["y"] >= 0.4 * 800
+    assert beside or below, (words, picture)

@@ -20,7 +20,10 @@ def is_presented(page, theme):
     expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
     expect(page.locator("[data-testid=stHeader]")).to_be_hidden()
     assert page.evaluate(BACKGROUND) == GROUND[theme]
-    assert page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") > 16
+    letters = page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)")
+    assert letters >= (17 if "/lessons" in page.url else 28), "a lesson's step has to stand on one screen"
+    ticks = page.locator(".xtick text").first
+    assert not ticks.count() or float(ticks.evaluate("text => parseFloat(getComputedStyle(text).fontSize)")) >= 20
     assert page.locator("[data-testid=stMain]").evaluate("main => main.scrollWidth <= main.clientWidth")
 
 
@@ -44,9 +47,12 @@ def test_a_lesson_is_walked_by_keys_presented_and_left_and_the_link_follows(open
     assert page.evaluate(ring) == "none", "a frame across the picture"
     page.locator(BAR).get_by_role("button", name="Next").click()
     expect(heading).to_have_text([STEPS[-1].title])
+    page.evaluate("() => void (globalThis.kept = true)")
     page.locator(BAR).get_by_role("button", name="Dark").click()
     expect(page).to_have_url(re.compile("theme=dark"))
-    expect(heading).to_have_text([STEPS[-1].title])  # the view is opened again, in the same place
+    expect(page.locator(BAR).get_by_role("button", name="Light")).to_be_visible()
+    assert page.evaluate("() => globalThis.kept"), "the page was loaded anew"
+    expect(heading).to_have_text([STEPS[-1].title])
     expect(page.locator(BAR)).to_be_visible()
     listening(page)
     assert page.evaluate(BACKGROUND) == GROUND["dark"]

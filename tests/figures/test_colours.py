@@ -114,3 +114,10 @@ def test_what_has_other_marks_than_lines_keeps_its_legend():
     fig = chart([line([0, 1], [0, 1], "a line"), bars([0, 1], [1, 2], "bars")])
     assert not fig.layout.annotations
     assert fig.layout.showlegend is None
+
+
+def test_a_share_under_the_hand_is_rounded_as_in_sentences():
+    """Plotly's own format says 100.0% of 0.9999."""
+    (series,) = chart([line([0, 1, 2], [0.9999, 1, 1 / 16], "a", SERIES[0], hover="at %{x}: %{y:.1%}")]).data
+    assert list(series.hovertext) == [">99.9%", "100.0%", "6.3%"]
+    assert series.hovertemplate == "at %{x}: %{hovertext}<extra>a</extra>"
