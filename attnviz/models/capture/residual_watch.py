@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from inspect import signature
 from itertools import product
 from typing import Any
 
@@ -44,9 +45,15 @@ class Passage:
     def as_norm(self) -> FrozenMap | None:
         """The module as a frozen norm; None if it is no norm."""
         larger = any(True for _ in self.module.children()) or any(p.dim() > 1 for p in self.module.parameters())
-        if larger or self.hidden_in.shape != self.hidden_out.shape:
+        if larger or not self.takes_one_input or self.hidden_in.shape != self.hidden_out.shape:
             return None
         return freeze_norm(self.name, self.module, self.hidden_in, self.hidden_out)
+
+    @property
+    def takes_one_input(self) -> bool:
+        """Whether the module can be run on hidden states alone; Zaya's scaling takes two."""
+        parameters = signature(self.module.forward).parameters.values()
+        return sum(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters) == 1
 
     def run_on(self, hidden: Tensor) -> "Passage":
         """The passage of other hidden states through the same module."""
@@ -365,7 +372,7 @@ def _find_steps(end: Tensor, outside: list[Passage], kept: Tensor) -> tuple[tupl
 def _next_step(hidden: Tensor, outside: list[Passage], kept: Tensor) -> tuple[FrozenMap, Tensor] | None:
     """Module that takes these hidden states, as a map, with its output; or the activation before the next module."""
     leaves = [
-        passage.run_on(hidden) if _is_some_of(passage.hidden_in, hidden, kept) else passage
+        passage.run_on(hidden) if passage.takes_one_input and _is_some_of(passage.hidden_in, hidden, kept) else passage
         for passage in outside
         if not any(True for _ in passage.module.children())
     ]

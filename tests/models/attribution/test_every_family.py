@@ -106,7 +106,7 @@ def test_every_tool_works(form: str) -> None:
         assert_close(found.logit[0], logits[7] - logits[11], rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("family", ["ctrl", "bamba"])
+@pytest.mark.parametrize("family", ["ctrl", "bamba", "zaya"])
 def test_a_family_refuses_only_in_sentences(family: str) -> None:
     outcomes = run_family(family)
     assert not [outcome for outcome in outcomes.values() if outcome.startswith("raw")]
