@@ -78,11 +78,14 @@ def draw_menu() -> None:
         )
 
 
+#: where to go from the start page; all other pages are in the menu
+DOORS = ("lessons", "explore", "sharing")
+
+
 def draw_cards() -> None:
-    """Where to go from the start page, in the order in which one learns, each with its question. After `menu`."""
-    st.markdown("**" + _("Where to go next, in learning order") + "**")
+    """Where to go from the start page, each with its question. After `menu`."""
     with st.container(horizontal=True, gap="small", key="cards"):
-        for page in (entry for entry in PAGES if not entry.is_home):
+        for page in (entry for entry in PAGES if entry.name in DOORS):
             _draw_link(page, f"**{_(page.title)}** :small[{_(page.question)}]")
 
 

@@ -1,6 +1,9 @@
 """Start tells one story: the sentence is the picture, and what a hand touches is what moves."""
 
+import re
+
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import answered, resized, still, until
 
@@ -9,7 +12,7 @@ OWN = "/?sentence=My+grandmother+baked+a+cake+and+she+gave+it+to+me."
 
 
 def said(page) -> str:
-    return page.get_by_test_id("said").inner_text()
+    return " ".join(page.get_by_test_id("said").inner_text().split())
 
 
 def word(page, name):
@@ -50,6 +53,44 @@ def test_the_ends_of_every_handle_have_a_true_sentence(opened_start):
     page.get_by_role("switch").click()
     word(page, "The").click()
     until(lambda: said(page) == "“The” can look at nothing but itself: it stays what it is.")
+
+
+def test_the_sentence_is_typed_where_it_stands(opened_start):
+    page = opened_start("/", **PROJECTOR)
+    field = page.get_by_label("Type a sentence", exact=True)
+    seen = "field => getComputedStyle(field.closest('.st-key-home-sentence').parentElement).opacity"
+    assert field.evaluate(seen) == "0"
+    page.get_by_role("button", name="Type your own").click()
+    expect(field).to_be_focused()
+    assert field.evaluate(seen) == "1"
+    page.keyboard.type("A dog saw it")
+    until(lambda: page.get_by_role("option").all_inner_texts() == ["A", "dog", "saw", "it"])
+    page.keyboard.press("Enter")
+    expect(field).not_to_be_focused()
+    page.wait_for_url(lambda url: "sentence=A+dog+saw+it" in url)
+
+
+def test_a_ribbon_is_dragged_to_another_scale_and_pressed_to_ask_for_its_number(opened_start):
+    page = opened_start("/", **PROJECTOR)
+    trunk = ribbon(page, 1)
+    page.mouse.move(*trunk)
+    page.mouse.down()
+    page.mouse.move(trunk[0], trunk[1] + 300, steps=4)
+    page.mouse.up()
+    until(lambda: "takes the same from each of 9 words" in said(page))
+    page.wait_for_url(lambda url: "start_factor=0" in url)
+    page.get_by_role("button", name="1/√d").click()
+    until(lambda: said(page).startswith("“it” becomes mostly “animal”"))
+    still(page)
+    page.mouse.click(*ribbon(page, 1))
+    until(lambda: re.match(r"“it” takes 75% from “animal”\.\s*Query times key is ", said(page)))
+    page.wait_for_url(lambda url: "start=" in url)
+
+
+def ribbon(page, word: int) -> tuple[float, float]:
+    """A place in the window on the ribbon of a word, just above it."""
+    box = page.get_by_role("option").nth(word).bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] - 6
 
 
 def test_less_motion_has_no_way_between_two_pictures(opened_start):

@@ -103,7 +103,7 @@ test("every ribbon becomes the cell of its key, and on the way comes back", () =
     const k = Number(key.slice(7));
     assert.ok(Math.abs(wide - w / 5) < 1e-6);
     assert.ok(Math.abs(path[0] - (x + ((k + 0.5) * w) / 5)) < 1e-6);
-    assert.ok(Math.abs(path[17] - (y + (2 * h) / 5)) < 1e-6);
+    assert.ok(Math.abs(path[21] - (y + (2 * h) / 5)) < 1e-6);
   }
   const back = scenesBetween(open, folded)(1);
   assert.deepEqual(
@@ -123,8 +123,8 @@ test("the words stay within every width, and those of several lines have ribbons
     for (const unfolded of [false, true]) {
       const scene = ribbonsScene(head, { ...VIEW, word: 39, unfolded }, width, LOOK);
       for (const mark of ribbonsOf(scene)) {
-        for (let i = 0; i < 18; i++) assert.ok(Number.isFinite(mark.path[i]));
-        for (let i = 0; i < 18; i += 2) assert.ok(mark.path[i] >= -1 && mark.path[i] <= width + 1);
+        for (let i = 0; i < 22; i++) assert.ok(Number.isFinite(mark.path[i]));
+        for (let i = 0; i < 22; i += 2) assert.ok(mark.path[i] >= -1 && mark.path[i] <= width + 1);
       }
       assert.ok(Number.isFinite(scene.height));
     }

@@ -78,6 +78,7 @@ def _texts() -> dict[str, str]:
     """Sentences of the picture; {names} are filled in by the browser."""
     return {
         "label": _("The sentence: touch a word"),
+        "write": _("✎ Type your own"),
         "new_word": _("new “{token}”"),
         "looked_word": _("who looks at “{token}”"),
         "not_yet": _("“{token}” has not read these yet: the mask"),
@@ -90,9 +91,11 @@ def _texts() -> dict[str, str]:
         "alone": _("“{token}” can look at nothing but itself: it stays what it is."),
         "only": _("“{token}” can look at nothing but “{key}”: {share} of its new vector."),
         "empty": _("“{token}” may look at no word: nothing pours into it."),
-        "one_more": _("So does “{other}”: {share}."),
-        "some_more": _("So do {count} other words, “{other}” most: {share}."),
-        "all_more": _("So does every other word that can, “{other}” most: {share}."),
+        "one_more": _("“{other}” does the same: {share}."),
+        "some_more": _("{count} other words do the same, “{other}” most of all: {share}."),
+        "all_more": _("Every other word that can does the same, “{other}” most of all: {share}."),
+        "some_alike": _("{count} other words do the same: {share}."),
+        "all_the_same": _("Every other word that can does the same: {share}."),
         "unseen": _("No word takes as much as 1% from “{token}”."),
         "looked": _("“{token}” goes mostly into “{query}”: {share} of that word’s new vector."),
         "lookers": _("{count} of {total} other words look at “{token}” more than at any other."),

@@ -3,6 +3,8 @@
 
 import { HeadsStrip } from "./heads_strip.js";
 import { RibbonsControls } from "./ribbons_controls.js";
+import { followHand } from "./ribbons_hand.js";
+import { placeField, writeSentence } from "./sentence_field.js";
 import { ribbonsFigure, ribbonsFilm } from "./ribbons_figure.js";
 import { scenesBetween } from "./ribbons_glide.js";
 import { computeHead, describeTouched, MARKS, plainText, tellingWeight, touchedWeights } from "./ribbons_numbers.js";
@@ -10,18 +12,34 @@ import { drawRibbons, ribbonsScene } from "./ribbons_scene.js";
 import { Glide } from "../scene/glide.js";
 import { readTheme } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
-import { createBox, createButton, el, fill, liveRegion, setAttribute, setText, visibleToken } from "../shared/dom.js";
+import {
+  createBox,
+  createButton,
+  el,
+  fill,
+  liveRegion,
+  setAttribute,
+  setProperty,
+  setText,
+  visibleToken,
+} from "../shared/dom.js";
 import { NO_EDIT } from "../shared/edit.js";
 import { packEdit, unpackEdit } from "../shared/group.js";
 import { film, prefersReducedMotion } from "../shared/motion.js";
-import { clamp } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { AllHeads, fetchBytes, packRawScores, placeOfHead, readRawScores } from "../shared/raw_scores.js";
-import { afterPainting, layOver, markPainted, oncePerFrame, runSoon, sizeCanvas } from "../shared/surface.js";
-import { placeOn } from "../shared/window.js";
+import {
+  afterPainting,
+  layOver,
+  markPainted,
+  measureTime,
+  oncePerFrame,
+  runSoon,
+  sizeCanvas,
+} from "../shared/surface.js";
 
 /** @import { Head, Touched } from "./ribbons_numbers.js" */
-/** @import { Ribbon, RibbonsView, Scene } from "./ribbons_scene.js" */
+/** @import { RibbonsView, Scene } from "./ribbons_scene.js" */
 /** @import { Tile } from "./heads_strip.js" */
 /** @import { Component, Edit, FigurePart, RawHead, RibbonsHeader, Theme } from "../shared/types.js" */
 
@@ -29,7 +47,7 @@ import { placeOn } from "../shared/window.js";
 const ARRIVAL = 1100;
 
 /** @extends {View<RibbonsHeader>} */
-class Ribbons extends View {
+export class Ribbons extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
@@ -38,10 +56,11 @@ class Ribbons extends View {
     this.stage = createBox("rb-stage", this.canvas, this.words);
     this.stage.dataset.testid = "ribbons";
     this.said = el("div", "rb-said", null, { "data-testid": "said" });
+    this.write = createButton("rb-link", "", () => writeSentence(root), { "data-testid": "write" });
     this.strip = new HeadsStrip((tile, ended) => this.choose(tile, ended));
     this.controls = new RibbonsControls(this);
     this.live = liveRegion();
-    root.append(this.stage, this.said, this.controls.box, this.strip.box, this.live);
+    root.append(this.stage, createBox("rb-line", this.said, this.write), this.strip.box, this.controls.box, this.live);
     /** @type {Tile} */
     this.tile = [0, 0];
     /** @type {Touched} */
@@ -68,15 +87,7 @@ class Ribbons extends View {
     this.heard = "";
     this.speak = runSoon(() => setText(this.live, this.heard), 400);
     this.measure = runSoon(() => this.measureHeads(), 30);
-    this.stage.addEventListener("pointermove", (event) => this.point(event));
-    this.stage.addEventListener("pointerleave", () => this.light(null));
-    this.canvas.addEventListener("click", (event) => this.press(event));
-    this.words.addEventListener("keydown", (event) => this.key(event));
-    root.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || this.touched.pinned === null) return;
-      event.preventDefault();
-      this.change({ pinned: null });
-    });
+    followHand(this);
     offerPicture(
       root,
       () => [this.part()],
@@ -111,6 +122,7 @@ class Ribbons extends View {
     }
     if (isOther) this.build();
     this.controls.name(header.words);
+    setText(this.write, header.words.write);
     setAttribute(this.words, "aria-label", header.words.label);
     if (!before && this.grown < 1) this.arrive();
     else this.draw(true);
@@ -176,10 +188,11 @@ class Ribbons extends View {
     if (follows) this.glide.show(scene);
     else this.glide.to(scene);
     this.placeButtons(scene);
+    setProperty(this.write, "hidden", !placeField(this.root, scene, this.touched.word));
     this.say(head);
     this.drawStrip(theme);
     this.controls.draw(head);
-    performance.measure("attnviz-ribbons", { start: began });
+    measureTime("attnviz-ribbons", began);
   }
 
   /** @param {Theme} theme */
@@ -293,68 +306,6 @@ class Ribbons extends View {
     this.refresh();
   }
 
-  /** What a pointer is on: a cell of the matrix as its row and column, or a ribbon as its word. @param {MouseEvent} event */
-  hit(event) {
-    const [x, y] = placeOn(this.canvas, event);
-    const { scene } = this;
-    if (!scene) return null;
-    const n = this.header.q.length;
-    if (scene.cells) {
-      const [k, q] = [((x - scene.cells.x) / scene.cells.w) * n, ((y - scene.cells.y) / scene.cells.h) * n].map(
-        Math.floor,
-      );
-      return k >= 0 && q >= 0 && k < n && q < n ? { q, k } : null;
-    }
-    const ribbons = /** @type {Ribbon[]} */ (scene.marks.filter((mark) => mark.kind === "ribbon" && mark.alpha > 0));
-    const far = ribbons.map(({ path, w }) => distanceTo(path, x, y) - w / 2);
-    const nearest = far.indexOf(Math.min(...far));
-    return far[nearest] < 5 ? { i: Number(ribbons[nearest].key.slice(7)) } : null;
-  }
-
-  /** @param {PointerEvent} event */
-  point(event) {
-    if (event.target !== this.canvas) return;
-    const hit = this.hit(event);
-    const { axis, word } = this.touched;
-    if (!hit) this.light(null);
-    else if ("i" in hit) this.light(hit.i === undefined ? null : hit.i);
-    else this.light(axis === "q" ? (hit.q === word ? hit.k : null) : hit.k === word ? hit.q : null);
-    this.canvas.style.cursor = hit ? "pointer" : "";
-  }
-
-  /** Pins a ribbon or a cell; the same again lets it go. @param {MouseEvent} event */
-  press(event) {
-    const hit = this.hit(event);
-    if (!hit) return;
-    const { axis, pinned, word } = this.touched;
-    if ("i" in hit) {
-      this.change({ pinned: pinned === hit.i ? null : (hit.i ?? null) });
-      return;
-    }
-    const [own, other] = axis === "q" ? [hit.q, hit.k] : [hit.k, hit.q];
-    const shares = touchedWeights(this.head, { ...this.touched, word: own });
-    const isSame = own === word && pinned === other;
-    this.change({ word: own, pinned: isSame || shares[other] === null ? null : other });
-  }
-
-  /** Arrow keys: ← and → touch the next word, ↑ and ↓ pin the next ribbon. @param {KeyboardEvent} event */
-  key(event) {
-    const { word, pinned, axis } = this.touched;
-    const last = this.header.q.length - 1;
-    const along = { ArrowRight: word + 1, ArrowLeft: word - 1, Home: 0, End: last }[event.key];
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (along === undefined && step === undefined) return;
-    event.preventDefault();
-    if (along !== undefined) {
-      if (along >= 0 && along <= last) this.touch(along);
-      return;
-    }
-    const shares = touchedWeights(this.head, this.touched);
-    const open = shares.flatMap((share, i) => (share === null ? [] : [i]));
-    const at = pinned === null ? (axis === "q" ? open.length : -1) : open.indexOf(pinned);
-    this.change({ pinned: open[clamp(at + /** @type {number} */ (step), 0, open.length - 1)] ?? null });
-  }
-
   /** @param {Tile} tile @param {boolean} ended */
   choose(tile, ended) {
     this.tile = tile;
@@ -398,27 +349,6 @@ class Ribbons extends View {
 /** @param {string} template @param {Tile} tile */
 function titleOf(template, [layer, head]) {
   return fill(template, { layer, head });
-}
-
-/** How far a place is from a ribbon's middle. @param {number[]} path @param {number} x @param {number} y */
-function distanceTo(path, x, y) {
-  let least = Infinity;
-  const curve = (/** @type {number} */ from) => {
-    for (let step = 0; step <= 8; step++) {
-      const [t, s] = [step / 8, 1 - step / 8];
-      const at = [0, 1].map((side) => s ** 3 * path[from + side] + 3 * s * s * t * path[from + 2 + side] + 3 * s * t * t * path[from + 4 + side] + t ** 3 * path[from + 6 + side]); // prettier-ignore
-      least = Math.min(least, Math.hypot(at[0] - x, at[1] - y));
-    }
-  };
-  curve(2);
-  curve(10);
-  for (const from of [0, 8, 10]) {
-    const [x0, y0, x1, y1] = path.slice(from, from + 4);
-    const long = (x1 - x0) ** 2 + (y1 - y0) ** 2;
-    const t = long ? clamp(((x - x0) * (x1 - x0) + (y - y0) * (y1 - y0)) / long, 0, 1) : 0;
-    least = Math.min(least, Math.hypot(x0 + t * (x1 - x0) - x, y0 + t * (y1 - y0) - y));
-  }
-  return least;
 }
 
 export default /* @__PURE__ */ viewComponent(Ribbons);

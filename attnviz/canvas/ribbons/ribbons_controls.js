@@ -75,6 +75,11 @@ export class RibbonsControls {
     view.setEdit({ ...view.edit, ...to, ...(to.scale === "factor" ? { factor } : {}) }, ended, follows);
   }
 
+  /** Where the slider stands, 0 to 1. */
+  get place() {
+    return Number(this.range.value) / STOPS;
+  }
+
   toggleMask() {
     const { view } = this;
     view.setEdit({ ...view.edit, mask: view.edit.mask === "none" ? this.masked : "none" }, true);

@@ -22,6 +22,8 @@ const [BETWEEN, JOINED, APART] = [0.42, 0.06, 0.28];
 const FRACTION = /\d\/\d$/;
 /** Pixels of the smallest turn, between word and ribbons, and around a pill's text. */
 export const [TURN, AIR, PAD] = [8, 6, 13];
+/** How much ribbons rise on their way across, of what all of them are wide. */
+export const RISING = 0.34;
 
 /**
  * Words in lines, as large as fits; above the line of the touched word is room for its ribbons.
@@ -38,7 +40,7 @@ export function placeWords(tokens, glued, word, width) {
   const { size, words, count } = /** @type {(typeof fitting)[0]} */ (fitting.find((one) => one.count <= one.most));
   const thick = isNarrow ? SLENDER : count === 1 ? clamp(width / 9, 76, 120) : SEVERAL;
   const [pill, line, foot] = [Math.round(size * 0.95), Math.round(size * 1.2), isNarrow ? 20 : 26];
-  const rise = thick + 2 * TURN + AIR;
+  const rise = Math.round((1 + RISING) * thick) + 2 * TURN + AIR;
   const above = count === 1 ? 0 : thick + TURN; // for ribbons from the lines above
   const touched = words[word].line;
   const pitch = line + foot + (count === 1 ? 0 : foot); // a percent stands below a word, or above it
@@ -75,24 +77,32 @@ function wrapWords({ texts, glued }, size, width) {
 const [BEND, WIDEST_TURN] = [0.448, 70];
 
 /**
- * Nine points of a ribbon's middle: a line, a curve, a line across, a curve. What is near has no way across, and is one
- * slanting curve.
+ * Eleven points of a ribbon's middle: a line up, and three curves: a turn, a gentle rise across, a turn. What is near has no
+ * way across, and is one slanting curve.
  * @param {number} x0 @param {number} y0 where it begins @param {number} x1 @param {number} y1 where it ends
- * @param {number} lane how high it goes across
+ * @param {number} lane how high it comes across @param {number} rising how much it rises on its way
  */
-export function ribbonPath(x0, y0, x1, y1, lane) {
-  const [room, up, turn] = [x1 - x0, Math.abs(y0 - lane), Math.abs(lane - y1)];
-  const first = Math.min(up, WIDEST_TURN);
+export function ribbonPath(x0, y0, x1, y1, lane, rising = 0) {
+  const [room, turn, up] = [x1 - x0, Math.abs(lane - y1), Math.sign(y0 - lane)];
+  const high = Math.abs(y0 - lane);
+  const across = Math.abs(room) - Math.min(high, WIDEST_TURN) - turn;
+  const rise = Math.max(0, Math.min(rising, high - 4, 0.25 * across));
+  const [low, first] = [lane + up * rise, Math.min(high - rise, WIDEST_TURN)];
   const bent = clamp(Math.abs(room) / (first + turn || 1), 0, 1);
   const [a, b] = [first, turn].map((radius) => Math.sign(room) * radius * bent);
-  const from = lane - Math.sign(lane - y0) * first;
-  const elbow = [x0, y0, x0, from, x0, lane + (from - lane) * BEND, x0 + a * BEND, lane, x0 + a, lane, x1 - b, lane, x1 - b * BEND, lane, x1, lane + (y1 - lane) * BEND, x1, y1]; // prettier-ignore
-  const [mx, my] = [(x0 + x1) / 2, (y0 + y1) / 2];
-  const near = [x0, y0, x0, y0, x0, (y0 + my) / 2, (x0 + mx) / 2, (y0 + 3 * my) / 4, mx, my, mx, my, (x1 + mx) / 2, (y1 + 3 * my) / 4, x1, (y1 + my) / 2, x1, y1]; // prettier-ignore
+  const [from, begin, end] = [low + up * first, x0 + a, x1 - b];
+  const elbow = [x0, y0, x0, from, x0, low + (from - low) * BEND, x0 + a * BEND, low, begin, low, (begin + end) / 2, low, (begin + end) / 2, lane, end, lane, x1 - b * BEND, lane, x1, lane + (y1 - lane) * BEND, x1, y1]; // prettier-ignore
+  const near = slantingPath(x0, y0, x1, y1);
   return elbow.map((value, i) => near[i] + bent * (value - near[i]));
+}
+
+/** The same points for one slanting curve. @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 */
+export function slantingPath(x0, y0, x1, y1) {
+  const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2];
+  return [x0, y0, x0, y0, x0, (y0 + y) / 2, (x0 + x) / 2, (y0 + 3 * y) / 4, x, y, x, y, x, y, x, y, (x1 + x) / 2, (y1 + 3 * y) / 4, x1, (y1 + y) / 2, x1, y1]; // prettier-ignore
 }
 
 /** The same points for a straight way. @param {number} x @param {number} y0 @param {number} y1 */
 export function straightPath(x, y0, y1) {
-  return [0, 0, 1 / 3, 0.5, 0.5, 0.5, 0.5, 0.75, 1].flatMap((share) => [x, y0 + share * (y1 - y0)]);
+  return Array.from({ length: 11 }, (_none, i) => [x, y0 + (i / 10) * (y1 - y0)]).flat();
 }

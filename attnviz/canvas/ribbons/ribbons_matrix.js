@@ -13,8 +13,8 @@ import { cutToFit, SLANT } from "../shared/token_labels.js";
 
 /** Pixels of a label's letters, of the longest label, of a row at least and at most, of a column at most, and of the names of the axes. */
 const [LETTERS, LONGEST, LOWEST, HIGHEST, WIDEST, AXIS] = [15, 112, 15, 30, 68, 22];
-/** Pixels that all rows together may take, and that a cell needs to hold its percent. */
-const [MOST, HOLDS] = [340, 30];
+/** Pixels that all rows together may take, in a narrow window, and that a cell needs to hold its percent. */
+const [MOST, TALL, HOLDS] = [340, 440, 30];
 
 /** How column labels stand: level where they fit their columns, else leaning. @param {Layout} layout @param {number} cell */
 export function columnLabels({ words }, cell) {
@@ -38,7 +38,10 @@ export function matrixScene(head, view, shares, folded, width, { theme, colours,
   const pillWidth = textWidth(pill, LETTERS, 600) + 16;
   const widest = Math.max(...layout.words.map(({ text }) => Math.min(LONGEST, textWidth(text, LETTERS))));
   const left = Math.min(Math.max(widest + 14, isRow ? pillWidth + 8 : 0), width / 2.6);
-  const [w, h] = [Math.min(WIDEST, (width - left - 4) / n), clamp(MOST / n, LOWEST, HIGHEST)];
+  const [w, h] = [
+    Math.min(WIDEST, (width - left - 4) / n),
+    clamp((layout.isNarrow ? TALL : MOST) / n, LOWEST, HIGHEST),
+  ];
   const { labels, isLevel, tall } = columnLabels(layout, w);
   const top = AXIS + Math.max(tall, isRow ? 0 : LETTERS + 12);
   const grid = { x: left, y: top, w: n * w, h: n * h };

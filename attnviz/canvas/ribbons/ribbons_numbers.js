@@ -128,7 +128,9 @@ function describeOthers(head, touched, shares, words) {
   const most = others.reduce((a, b) => (b.share > a.share ? b : a));
   const about = { count: others.length, other: namesIn(head, touched)(most.i), share: percent(most.share) };
   if (others.length === 1) return fill(words.one_more, about);
-  return fill(others.length === could ? words.all_more : words.some_more, about);
+  const areAlike = others.every(({ share }) => percent(share) === about.share);
+  const [some, all] = areAlike ? [words.some_alike, words.all_the_same] : [words.some_more, words.all_more];
+  return fill(others.length === could ? all : some, about);
 }
 
 /** Who looks at the touched word. @param {Head} head @param {Touched} touched @param {(number | null)[]} shares @param {Words} words */

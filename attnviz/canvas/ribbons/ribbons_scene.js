@@ -2,7 +2,7 @@
 // marks of which each has a key, so that they glide from one picture to the next.
 
 import { matrixScene } from "./ribbons_matrix.js";
-import { AIR, PAD, placeWords, ribbonPath, TURN } from "./ribbons_layout.js";
+import { AIR, PAD, placeWords, ribbonPath, RISING, slantingPath, TURN } from "./ribbons_layout.js";
 import { touchedWeights } from "./ribbons_numbers.js";
 import { textWidth } from "../scene/text_width.js";
 import { fill, visibleToken } from "../shared/dom.js";
@@ -161,7 +161,7 @@ function noteMarks(
  * Ribbons from each word into the pill, beside each other in the order in which they come, so that none crosses another.
  * @param {(number | null)[]} shares @param {Layout} layout @param {number} word @param {Rectangle} pill @param {number} thick
  */
-function pourRibbons(shares, { words, top, line }, word, pill, thick) {
+function pourRibbons(shares, { words, top, line, thick: full }, word, pill, thick) {
   const own = words[word];
   const middle = pill.x + pill.w / 2;
   const sources = words.map(({ x, line: at }, i) => ({
@@ -191,7 +191,9 @@ function pourRibbons(shares, { words, top, line }, word, pill, thick) {
         const lane = edge + away * (depth + w / 2);
         depth += w;
         const from = isAbove ? top(at) + line : top(at) - AIR;
-        ribbons.push({ i, w, path: ribbonPath(x, from, to, edge, i === word ? (from + edge) / 2 : lane) });
+        const rising = isAbove ? 0 : RISING * full;
+        const path = i === word ? slantingPath(x, from, to, edge) : ribbonPath(x, from, to, edge, lane, rising);
+        ribbons.push({ i, w, path });
       }
     }
   }
@@ -220,9 +222,7 @@ function drawRibbon(context, { path: p, w, colour, alpha, grown }) {
   context.beginPath();
   context.moveTo(p[0], p[1]);
   context.lineTo(p[2], p[3]);
-  context.bezierCurveTo(p[4], p[5], p[6], p[7], p[8], p[9]);
-  context.lineTo(p[10], p[11]);
-  context.bezierCurveTo(p[12], p[13], p[14], p[15], p[16], p[17]);
+  for (let i = 4; i < 22; i += 6) context.bezierCurveTo(p[i], p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5]);
   context.stroke();
   if (whole) context.setLineDash([]);
 }

@@ -88,9 +88,9 @@ def _glued_tokens(run: ModelRun) -> tuple[int, ...]:
 def draw_first_head() -> None:
     """Draw the sentence with the ribbons of one word; below it the text box, and what saves it."""
     drawn = st.container(key="main-picture")
-    with show.caption_line("home-out"):
+    with drawn, st.container(key="home-sentence"):  # lies over the words while one types
         text = widgets.text_box(choices.SENTENCE, _("Type a sentence"), live=True, label_visibility="collapsed")
-        saved = st.container(width="content")
+    saved = show.caption_line("home-out")
     _offer_chinese(text)
     with show_problems():
         picture = compute_picture(text, choices.current_edit())
