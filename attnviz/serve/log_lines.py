@@ -66,7 +66,7 @@ def begin_logging() -> None:
     sys.unraisablehook = lambda failure: log.error("an error that nobody can catch", exc_info=failure.exc_value)
     config.set_option("logger.enableRich", False)  # or errors that no page caught are drawn past all loggers
     if log_format.is_compatible():
-        log_format.apply(lines)
+        log_format.set_format(lines)
 
 
 def strip_quotes(text: str) -> str:

@@ -9,7 +9,7 @@ from attnviz.app.cache.waiting_line import PAGES
 from attnviz.app.links.link_state import handed_on_link, push_url, sync_from_url, unreported_refusals
 from attnviz.app.text import translate_markdown
 from attnviz.app.widget_values import apply_returned_values, note_returned_widgets, set_when_complete
-from attnviz.app.workarounds.reliances import log_missing_parts
+from attnviz.app.workarounds.compatibility_checks import log_missing_parts
 from attnviz.app.workarounds.streamlit_adapter import leave_if_gone
 from attnviz.base.words import selected_language, set_language_source, use_language
 from attnviz.canvas import connection

@@ -164,7 +164,7 @@ def announcement(listens_on: str | None, port: int, hosted: bool) -> str:
 
 
 if whole_callbacks.is_compatible():
-    whole_callbacks.apply()
+    whole_callbacks.let_callbacks_finish()
 request_heads.bound_request_heads()
 #: An upload is read in memory, and no part of it ever lies on the disk.
 MultiPartParser.spool_max_size = st.get_option("server.maxUploadSize") * 2**20

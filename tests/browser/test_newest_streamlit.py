@@ -17,9 +17,9 @@ from tests.browser.conftest import ROOT, Server, answered, until
 
 #: prints a line for each private thing of Streamlit that the app leans on and that this version does not have
 SAY_WHAT_IS_GONE = """
-from attnviz.app.workarounds.reliances import RELIANCES
-from attnviz.base.reliance import missing_dependencies
-print(*missing_dependencies(RELIANCES), sep="\\n")
+from attnviz.app.workarounds.compatibility_checks import DEPENDENCIES
+from attnviz.base.undocumented_dependency import missing_dependencies
+print(*missing_dependencies(DEPENDENCIES), sep="\\n")
 """
 
 

@@ -10,12 +10,12 @@ from transformers.modeling_utils import AttentionInterface
 from transformers.models.llama import modeling_llama
 
 from attnviz.base.message import Problem
-from attnviz.base.reliance import Dependency, missing_dependencies
+from attnviz.base.undocumented_dependency import Dependency, missing_dependencies
 from attnviz.models.capture import Edit, adapter, adapter_check, adopt, capture, intervene, pass_with_cache
-from attnviz.models.capture.adapter_check import RELIANCES
+from attnviz.models.capture.adapter_check import DEPENDENCIES
 from tests.models.tiny import llama, tokens
 
-NAMED = {reliance.what: reliance for reliance in RELIANCES}
+NAMED = {dependency.what: dependency for dependency in DEPENDENCIES}
 SCRIPTS = Dependency(
     "transformers",
     "PreTrainedModel._from_config",
@@ -32,11 +32,11 @@ def checked_afresh():
     adapter_check.require_adapter.cache_clear()
 
 
-@pytest.mark.parametrize("reliance", [*RELIANCES, SCRIPTS], ids=lambda reliance: reliance.what)
-def test_the_installed_version_still_has(reliance):
-    assert [str(message) for message in missing_dependencies([reliance])] == []
+@pytest.mark.parametrize("dependency", [*DEPENDENCIES, SCRIPTS], ids=lambda dependency: dependency.what)
+def test_the_installed_version_still_has(dependency):
+    assert [str(message) for message in missing_dependencies([dependency])] == []
     with torch.device("meta"):  # whoever captures may have set another device
-        assert [str(message) for message in missing_dependencies([reliance])] == []
+        assert [str(message) for message in missing_dependencies([dependency])] == []
 
 
 def hidden(monkeypatch):

@@ -8,8 +8,8 @@ logging.basicConfig, logger.messageFormat cannot be a Formatter".
 import logging
 
 
-def apply(formatter: logging.Formatter) -> None:
-    """Let every logger of Streamlit's write by `formatter`."""
+def set_format(formatter: logging.Formatter) -> None:
+    """Patch Streamlit so that all its loggers use `formatter`."""
     from streamlit import logger as loggers
 
     original = loggers.setup_formatter

@@ -1,6 +1,7 @@
 """Access to undocumented parts of Streamlit. Each function has a fallback where the part is gone.
 
-Private names are imported inside: an upgrade that takes one away costs what `reliances.py` says of it, not the start.
+Private names are imported inside: an upgrade that takes one away costs what `compatibility_checks.py` says of it,
+not the start.
 """
 
 import threading

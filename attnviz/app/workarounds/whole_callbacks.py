@@ -11,16 +11,16 @@ import threading
 from functools import wraps
 from typing import Any
 
-CALLS, LOOKS = "_call_callbacks", "_maybe_handle_execution_control_request"
+RUN_CALLBACKS, CHECK_FOR_RERUN = "_call_callbacks", "_maybe_handle_execution_control_request"
 _THREAD = threading.local()
 
 
-def apply() -> None:
-    """Let no callback of this process be ended half-way."""
+def let_callbacks_finish() -> None:
+    """Patch Streamlit so that a newer gesture no longer ends a callback that runs."""
     from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
     from streamlit.runtime.state.session_state import SessionState
 
-    calls, looks = getattr(SessionState, CALLS), getattr(ScriptRunner, LOOKS)
+    calls, looks = getattr(SessionState, RUN_CALLBACKS), getattr(ScriptRunner, CHECK_FOR_RERUN)
 
     @wraps(calls)
     def call_callbacks(state: Any, *args: Any, **named: Any) -> Any:
@@ -35,8 +35,8 @@ def apply() -> None:
         if not getattr(_THREAD, "calling", False):
             looks(runner)
 
-    setattr(SessionState, CALLS, call_callbacks)
-    setattr(ScriptRunner, LOOKS, look_for_newer)
+    setattr(SessionState, RUN_CALLBACKS, call_callbacks)
+    setattr(ScriptRunner, CHECK_FOR_RERUN, look_for_newer)
 
 
 def is_compatible() -> bool:
@@ -46,5 +46,9 @@ def is_compatible() -> bool:
         from streamlit.runtime.state.session_state import SessionState
     except ImportError:
         return False
-    looks = f"self.{LOOKS}" in inspect.getsource(ScriptRunner.__init__)
-    return looks and callable(getattr(SessionState, CALLS, None)) and callable(getattr(ScriptRunner, LOOKS, None))
+    looks = f"self.{CHECK_FOR_RERUN}" in inspect.getsource(ScriptRunner.__init__)
+    return (
+        looks
+        and callable(getattr(SessionState, RUN_CALLBACKS, None))
+        and callable(getattr(ScriptRunner, CHECK_FOR_RERUN, None))
+    )

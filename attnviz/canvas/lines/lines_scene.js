@@ -214,15 +214,16 @@ export function strokePieces(context, pieces, scene, least = scene.theme.dark ? 
   const apart = Math.min(2.5, Math.min(rows.hq, rows.hk) / (layers.length + 2)); // lines of several heads lie beside each other
   for (const { at, level, lines } of pieces) {
     const aside = (at - (layers.length - 1) / 2) * apart;
-    strokeLevel(context, lines, scene, layers[at], (level + 0.5) / LEVELS, least, aside, ink);
+    strokeLinesOfStrength(context, lines, scene, layers[at], (level + 0.5) / LEVELS, least, aside, ink);
   }
 }
 
 /**
- * @param {DrawingContext} context @param {number[]} lines @param {LinesScene} scene @param {LineLayer} layer
- * @param {number} strength @param {number} least @param {number} aside @param {DrawingContext["strokeStyle"]} ink of one head
+ * Strokes those lines of a head that have one strength.
+ * @param {DrawingContext} context @param {number[]} lines their queries and keys in turn @param {LinesScene} scene
+ * @param {LineLayer} layer @param {number} strength from 0 to 1 @param {number} least @param {number} aside @param {DrawingContext["strokeStyle"]} ink of one head
  */
-function strokeLevel(context, lines, { rows, plot, theme, colours }, layer, strength, least, aside, ink) {
+function strokeLinesOfStrength(context, lines, { rows, plot, theme, colours }, layer, strength, least, aside, ink) {
   const { codes, header, colour } = layer;
   const both = header.signed && colour === null;
   const side = Number(theme.dark);
@@ -231,7 +232,7 @@ function strokeLevel(context, lines, { rows, plot, theme, colours }, layer, stre
     for (let n = 0; n < lines.length; n += 2) {
       const [q, k] = [lines[n], lines[n + 1]];
       if (both && codes[q * rows.nk + k] > 32767 !== positive) continue;
-      curve(context, plot, rows, q, k, aside);
+      addLine(context, plot, rows, q, k, aside);
     }
     const signed = both ? colours.scores[side][positive ? 3 : 1][1] : ink;
     const strokeStyle = colour === null ? signed : colours.heads[colour][side];
@@ -243,10 +244,11 @@ function strokeLevel(context, lines, { rows, plot, theme, colours }, layer, stre
 }
 
 /**
+ * Adds the curve from a query to a key to the path.
  * @param {DrawingContext} context @param {Rectangle} plot @param {LinesScene["rows"]} rows @param {number} q @param {number} k
  * @param {number} [aside] pixels that the line stands below its tokens' middle
  */
-function curve(context, { x, y, w }, rows, q, k, aside = 0) {
+function addLine(context, { x, y, w }, rows, q, k, aside = 0) {
   const [x0, x1, bend] = [x + 3, x + w - 3, w * 0.4];
   const [from, to] = [y + (q + 0.5 - rows.q0) * rows.hq + aside, y + (k + 0.5 - rows.k0) * rows.hk + aside];
   context.moveTo(x0, from);
@@ -279,7 +281,7 @@ export function drawLitLines(context, scene) {
     context.setLineDash([6, 4]);
     drawWith(context, { strokeStyle: theme.text, lineWidth: 1.5 });
     context.beginPath();
-    curve(context, plot, rows, hovered.q, hovered.k);
+    addLine(context, plot, rows, hovered.q, hovered.k);
     context.stroke();
   }
   context.restore();

@@ -13,12 +13,12 @@ from attnviz.figures.theme import K_VERMILION, Q_BLUE
 
 @dataclass(frozen=True)
 class StripPart:
-    """A part of a model: its name, lines about it, its share of the parameters (None: it has none), that in words."""
+    """A part of a model: its title, lines about it, and its share of the parameters, with its label; None: it has none."""
 
     title: str
     lines: Sequence[str] = ()
     share: float | None = None
-    said: str = ""
+    share_label: str = ""
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,7 @@ function rowOf(name, buttons) {
 
 /** What is written in a box, over its drawing. @param {PlacedBox} box */
 function textOverBox({ part, x, y, w, h }) {
-  const said = part.share === null ? [] : [part.said];
+  const said = part.share === null ? [] : [part.shareLabel];
   const words = el("div", "av-words ms-box", [part.title, ...part.lines, ...said].join("\n"));
   return layOver(words, { x: x + 11, y: y + 8, w: w - 22, h: h - 16 });
 }

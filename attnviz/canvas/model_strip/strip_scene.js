@@ -53,7 +53,7 @@ function wrap(text, room) {
 
 /** Pixels that a box likes to have across, and the fewest that it can do with. @param {PartBox} box */
 function widthsOf({ part, squares }) {
-  const texts = [...part.lines, part.said];
+  const texts = [...part.lines, part.shareLabel];
   const title = textWidth(part.title, TYPE, 600);
   const layers = squares && !squares.numbered ? LAYER.least * squares.count : 0;
   const likes = Math.max(title, layers, ...texts.map((text) => textWidth(text, TYPE)));
@@ -82,7 +82,7 @@ function placeBox(box, x, y, w, { touch, bar }) {
   const { part, squares } = box;
   const inside = w - 2 * PAD.x;
   const lines = part.lines.flatMap((line) => wrap(line, inside));
-  const said = part.share === null ? [] : wrap(part.said, inside);
+  const said = part.share === null ? [] : wrap(part.shareLabel, inside);
   const places = squares ? placeSquares(squares, inside, touch) : [];
   const rows = places.length ? places[places.length - 1].y + places[0].h + 8 : 0;
   const share = part.share === null ? 0 : 2 + (bar ? BAR.above + BAR.high : 0);

@@ -29,17 +29,17 @@ def presenter_bar(key: str, walk: Walk, present: bool, page: str, on_mode: Calla
     The browser tells how many steps were asked for since it began, and the session keeps how many were taken: presses
     that arrive together, or while a page is being drawn, all count.
     """
-    taken = f"_{key}_taken"
+    taken_key = f"_{key}_taken"
 
-    def handle_report() -> None:
+    def take_new_steps() -> None:
         total, present = last_sent(int, key, "stood", "total"), last_sent(bool, key, "stood", "present")
         if total is None or present is None:
             return
-        by = total - st.session_state.get(taken, 0)
-        st.session_state[taken] = total
+        new_steps = total - st.session_state.get(taken_key, 0)
+        st.session_state[taken_key] = total
         on_mode(present)
-        if by:
-            walk.go(by)
+        if new_steps:
+            walk.go(new_steps)
 
     texts = {
         "bar": _("Presentation"),
@@ -60,9 +60,9 @@ def presenter_bar(key: str, walk: Walk, present: bool, page: str, on_mode: Calla
         "after": walk.after,
         "walks": walk.always,
         "steps": walk.steps,
-        "total": st.session_state.get(taken, 0),
+        "total": st.session_state.get(taken_key, 0),
         "words": texts,
         "language": current_language(),
     }
     data |= acknowledgement(last_report(key, "stood").get("seq"))
-    get_component("presenter")(key=key, data=data, on_stood_change=handle_report)
+    get_component("presenter")(key=key, data=data, on_stood_change=take_new_steps)

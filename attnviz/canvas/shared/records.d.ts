@@ -140,7 +140,7 @@ export type StripPart = {
   title: string;
   lines: string[];
   share: number | null;
-  said: string;
+  shareLabel: string;
 };
 
 export type StripBlock = {

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from attnviz.base.message import Problem
-from attnviz.base.reliance import Dependency, missing_dependencies
+from attnviz.base.undocumented_dependency import Dependency, missing_dependencies
 from attnviz.models.capture import adapter, attention_call
 from attnviz.models.capture.attention_call import Answer, AttentionCall
 from attnviz.models.capture.recorder import Recorder
@@ -23,7 +23,7 @@ _CALL = "attnviz/models/capture/attention_call.py"
 @cache
 def require_adapter() -> None:
     """Raise a Problem that names what transformers no longer has. Takes milliseconds, once a process."""
-    for message in missing_dependencies(RELIANCES) if adapter.INSTALLED else ():
+    for message in missing_dependencies(DEPENDENCIES) if adapter.INSTALLED else ():
         raise Problem(message.template, **message.params)
 
 
@@ -73,7 +73,7 @@ def _transformers_dependency(what: str, purpose: str, holds: Any, user: str = _A
     return Dependency("transformers", what, user, purpose, holds)
 
 
-RELIANCES: tuple[Dependency, ...] = (
+DEPENDENCIES: tuple[Dependency, ...] = (
     _transformers_dependency(
         f"PretrainedConfig.{adapter.READ}",
         "asking which attention function a model calls",

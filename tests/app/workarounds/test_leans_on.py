@@ -14,17 +14,17 @@ from streamlit.runtime.state.session_state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.workarounds import reliances, streamlit_adapter
-from attnviz.app.workarounds.reliances import FRONTEND_STRINGS, RELIANCES
-from attnviz.base.reliance import Dependency, missing_dependencies
+from attnviz.app.workarounds import compatibility_checks, streamlit_adapter
+from attnviz.app.workarounds.compatibility_checks import DEPENDENCIES, FRONTEND_STRINGS
+from attnviz.base.undocumented_dependency import Dependency, missing_dependencies
 from tests.waiting import until
 
-NAMED = {reliance.what: reliance for reliance in RELIANCES}
+NAMED = {dependency.what: dependency for dependency in DEPENDENCIES}
 
 
-@pytest.mark.parametrize("reliance", NAMED.values(), ids=NAMED)
-def test_the_installed_version_still_has(reliance):
-    assert [str(message) for message in missing_dependencies([reliance])] == []
+@pytest.mark.parametrize("dependency", NAMED.values(), ids=NAMED)
+def test_the_installed_version_still_has(dependency):
+    assert [str(message) for message in missing_dependencies([dependency])] == []
 
 
 class OtherContext:
@@ -62,7 +62,7 @@ def frontend_without(monkeypatch, folder):
 
 
 def test_each_check_of_the_app_is_tried():
-    assert {*TAKEN_AWAY, *OF_FRONTEND} == {reliance.what for reliance in RELIANCES}
+    assert {*TAKEN_AWAY, *OF_FRONTEND} == {dependency.what for dependency in DEPENDENCIES}
 
 
 @pytest.mark.parametrize("what", [*TAKEN_AWAY, *OF_FRONTEND])
@@ -82,7 +82,7 @@ def test_a_library_that_is_not_installed_is_named_too():
 def test_the_server_s_log_says_what_is_gone(monkeypatch, tmp_path, caplog):
     frontend_without(monkeypatch, tmp_path)
     with caplog.at_level(logging.ERROR, "attnviz"):
-        reliances.log_missing_parts.__wrapped__()
+        compatibility_checks.log_missing_parts.__wrapped__()
         until(lambda: "the space around a page" in caplog.text)
     assert "no longer has the class .stMainBlockContainer in its frontend: used by attnviz/app/app.css" in caplog.text
 

@@ -33,7 +33,7 @@ def pressed() -> Any:
 @pytest.fixture
 def unmended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit's own, also where another test of this process has begun the app."""
-    for owner, name in ((SessionState, whole_callbacks.CALLS), (ScriptRunner, whole_callbacks.LOOKS)):
+    for owner, name in ((SessionState, whole_callbacks.RUN_CALLBACKS), (ScriptRunner, whole_callbacks.CHECK_FOR_RERUN)):
         now = getattr(owner, name)
         monkeypatch.setattr(owner, name, getattr(now, "__wrapped__", now))
 
@@ -49,7 +49,7 @@ def test_streamlit_alone_ends_a_callback_half_way() -> None:
 def test_a_callback_is_run_to_its_end_and_the_next_gesture_is_answered() -> None:
     import attnviz.serve.server  # noqa: F401  # importing it is what mends
 
-    assert getattr(SessionState, whole_callbacks.CALLS).__code__.co_filename == whole_callbacks.__file__
+    assert getattr(SessionState, whole_callbacks.RUN_CALLBACKS).__code__.co_filename == whole_callbacks.__file__
     assert whole_callbacks.is_compatible()
     app = pressed()
     assert app.session_state["taken"] == app.session_state["walked"] == 1
@@ -65,13 +65,13 @@ def test_newer_gestures_are_looked_for_again_after_a_callback_that_failed(monkey
         raise ZeroDivisionError
 
     def looking() -> None:
-        getattr(ScriptRunner, whole_callbacks.LOOKS)("a runner")
+        getattr(ScriptRunner, whole_callbacks.CHECK_FOR_RERUN)("a runner")
 
-    monkeypatch.setattr(SessionState, whole_callbacks.CALLS, failing)
-    monkeypatch.setattr(ScriptRunner, whole_callbacks.LOOKS, looked.append)
-    whole_callbacks.apply()
+    monkeypatch.setattr(SessionState, whole_callbacks.RUN_CALLBACKS, failing)
+    monkeypatch.setattr(ScriptRunner, whole_callbacks.CHECK_FOR_RERUN, looked.append)
+    whole_callbacks.let_callbacks_finish()
     with pytest.raises(ZeroDivisionError):
-        getattr(SessionState(), whole_callbacks.CALLS)()
+        getattr(SessionState(), whole_callbacks.RUN_CALLBACKS)()
     assert not looked
     looking()
     assert looked == ["a runner"]

@@ -76,7 +76,7 @@ def _parts_table(strip: StripWay, layer: int) -> dict[str, list[str]]:
     return {
         "part": [component.title for component in components],
         "shapes": [join_clauses(component.lines) for component in components],
-        "parameters": [component.said for component in components],
+        "parameters": [component.share_label for component in components],
         "share": ["" if component.share is None else f"{component.share:.6g}" for component in components],
     }
 

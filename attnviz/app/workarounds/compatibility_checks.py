@@ -16,7 +16,7 @@ from typing import Any
 from streamlit import config
 
 from attnviz.app.workarounds import log_format, streamlit_adapter, whole_callbacks
-from attnviz.base.reliance import Dependency, missing_dependencies
+from attnviz.base.undocumented_dependency import Dependency, missing_dependencies
 
 
 @cache
@@ -27,7 +27,7 @@ def log_missing_parts() -> None:
     """
 
     def look() -> None:
-        for message in missing_dependencies(RELIANCES):
+        for message in missing_dependencies(DEPENDENCIES):
             logging.getLogger("attnviz").error("%s", message)
 
     threading.Thread(target=look, name="attnviz-streamlit-check", daemon=True).start()
@@ -115,7 +115,7 @@ FRONTEND_STRINGS = (
 )  # fmt: skip
 
 _STREAMLITS = partial(Dependency, "streamlit")
-RELIANCES = (
+DEPENDENCIES = (
     *(_STREAMLITS(what, f"attnviz/{user}", purpose, holds) for what, user, purpose, holds in NAMES),
     *(
         _STREAMLITS(f"{what} in its frontend", f"attnviz/{user}", purpose, partial(frontend_has, text))

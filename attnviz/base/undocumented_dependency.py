@@ -37,9 +37,9 @@ def missing_dependencies(dependencies: Iterable[Dependency]) -> list[Message]:
     ]
 
 
-def _holds(reliance: Dependency) -> bool:
+def _holds(dependency: Dependency) -> bool:
     with suppress(Exception):  # a library that changed may fail in any way
-        return reliance.holds()
+        return dependency.holds()
     return False
 
 
