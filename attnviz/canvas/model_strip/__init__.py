@@ -13,7 +13,7 @@ from attnviz.figures.theme import K_VERMILION, Q_BLUE
 
 @dataclass(frozen=True)
 class StripPart:
-    """A part of a model: its title, lines about it, and its share of the parameters (None: it has none), with a label."""
+    """A part of a model: its title, lines about it, and its share of the parameters with a label (None: no share)."""
 
     title: str
     lines: Sequence[str] = ()
