@@ -38,6 +38,7 @@ SENTENCES = (
     "The dog chased the ball until it was too tired to run.",
 )
 _OWN, _PROBLEM = "_room_own_sentence", "_room_problem"
+_TOLD = "_room_end_told"
 _OFFERED, _PAGE_QUESTION = "_room_question_of_run", "_room_question_of_page"
 
 
@@ -97,9 +98,13 @@ def room_state() -> str:
 
 def draw_wall() -> None:
     """Draw what the room adds to the page, where one is open."""
-    if (room := projector()) is None:
+    session, room = st.session_state, projector()
+    if room is None:
+        if room_state() == "over" and not session.get(_TOLD):
+            st.toast(_("The class has ended, or another page shows it now."), icon=":material/groups:")
+        session[_TOLD] = room_state() == "over"
         return
-    session = st.session_state
+    session[_TOLD] = False
     session[_PAGE_QUESTION] = session.pop(_OFFERED, None)
     path = f"{app_root()}{PATH}/{room.code}/socket"
     texts = WallTexts(

@@ -13,11 +13,23 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from attnviz.rooms.room_file import CURRENT, FEWEST_SHOWN, LIFE, Counts, RoomFile, Vote
+from attnviz.base.message import Problem
+from attnviz.models import settings
+from attnviz.rooms.room_file import CURRENT, FEWEST_SHOWN, LIFE, Counts, RoomFile, Vote, remove_ended
 
 BETWEEN_LOOKS = 0.1  #: seconds
+BETWEEN_REMOVALS = 600.0  #: seconds
 LEAP = 60.0  #: seconds by which the machine's clock was set, not late
 GATHERED = 0.005  #: seconds in which votes are gathered for one commit
+
+
+async def remove_ended_rooms() -> None:
+    """Remove what is left of rooms that nobody is connected to any more; for as long as the server runs."""
+    while True:
+        with suppress(Problem, OSError, sqlite3.Error):
+            if (folder := settings.current_settings().rooms) is not None:
+                await asyncio.to_thread(remove_ended, folder)
+        await asyncio.sleep(BETWEEN_REMOVALS)
 
 
 class LiveRoom:

@@ -26,6 +26,7 @@ from attnviz.base import pictures_font
 from attnviz.canvas.head import ahead
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.rooms.addresses import is_local, own_address
+from attnviz.rooms.live_rooms import remove_ended_rooms
 from attnviz.rooms.phone_page import room_routes
 from attnviz.serve import compressed_files, index_page, log_lines, process_limits, request_heads
 from attnviz.serve.incoming import Incoming
@@ -92,8 +93,10 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
         log_lines.begin_logging()
     task = asyncio.create_task(asyncio.to_thread(_warm_up_or_log))
     log.warning(announcement(st.get_option("server.address"), st.get_option("server.port"), hosted))
+    removing = asyncio.create_task(remove_ended_rooms())
     yield {}
     task.cancel()
+    removing.cancel()
 
 
 def _warm_up_or_log() -> None:

@@ -16,7 +16,7 @@ from starlette.middleware import Middleware
 from websockets.asyncio.client import connect
 
 from attnviz.base.packed import unpack_blob
-from attnviz.rooms import phone_page, sockets
+from attnviz.rooms import live_rooms, phone_page, room_file, sockets
 from attnviz.rooms.live_rooms import LiveRooms
 from attnviz.rooms.projector import Projector
 from attnviz.serve.incoming import Incoming
@@ -217,6 +217,19 @@ async def test_a_clock_that_is_set_ends_no_class(port, room, monkeypatch):
         await asyncio.sleep(0.5)
         ask(room)
         assert await heard(wall, "question", lambda question: question is not None)
+
+
+async def test_a_room_that_nobody_ends_is_removed_while_the_server_runs(port, room, monkeypatch, tmp_path):
+    monkeypatch.setattr(live_rooms, "BETWEEN_REMOVALS", 0.05)
+    removing = asyncio.create_task(live_rooms.remove_ended_rooms())
+    await asyncio.sleep(0.3)
+    assert list((tmp_path / "rooms").glob("*.room")), "a room that lives"
+    now = time.time()
+    monkeypatch.setattr("attnviz.rooms.room_file.time.time", lambda: now + room_file.LIFE + 1)
+    async with asyncio.timeout(10):
+        while list((tmp_path / "rooms").iterdir()):
+            await asyncio.sleep(0.05)
+    removing.cancel()
 
 
 async def test_phones_are_told_to_come_back_when_the_server_stops(port, room, monkeypatch):
