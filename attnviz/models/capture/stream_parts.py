@@ -111,6 +111,10 @@ class ModelPass:
         default_factory=dict
     )  #: by list of blocks and row, as they are found
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """None in what is pickled or copied: a trace goes to other processes without its model."""
+        return type(None), ()
+
     @contextmanager
     def ready(self) -> Iterator[None]:
         """Let the model's attention be read inside the block, without gradients."""

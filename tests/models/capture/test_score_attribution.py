@@ -1,5 +1,6 @@
 """A score taken apart, against autograd over the same model with its norms frozen and its parts cut off as leaves."""
 
+import pickle
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, NamedTuple
@@ -340,6 +341,7 @@ def test_what_cannot_be_taken_apart_is_refused_in_a_sentence(tmp_path: Any) -> N
     for wrong, said in (
         (capture(model, input_ids=tokens(1)), "needs a capture with residual=True"),
         (Trace.load(tmp_path / "trace"), "not a trace from a file"),
+        (pickle.loads(pickle.dumps(trace)), "not a trace from a file"),
     ):
         with pytest.raises(Problem, match=said):
             wrong.score_attribution(1, 0, 4, 2)
