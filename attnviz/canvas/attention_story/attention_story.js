@@ -26,7 +26,7 @@ import { stageSentence, storyMarks } from "./story_scene.js";
 const [STAGE, WHEEL, LEAVE] = [1400, 500, 300];
 /** Milliseconds in which the wheel leaves no second step. */
 const COOL = 1000;
-const LEAST = 280;
+const LEAST = 240;
 const NARROW = 640;
 
 /** @extends {View<StoryHeader & Answer>} */
@@ -171,7 +171,7 @@ class AttentionStory extends View {
     const isNarrow = globalThis.innerWidth <= NARROW;
     const below = 34 + (this.header.handle ? 56 : 0) + 62;
     const room = isNarrow
-      ? 0.66 * globalThis.innerHeight
+      ? 0.5 * globalThis.innerHeight
       : (globalThis.innerHeight - placeOnPage(this.root)) / by - below - 40;
     const most = presented === null ? room : presented - below;
     this.height = Math.round(

@@ -1,12 +1,13 @@
 // Attention of one word as marks that have keys: words, strips of colour, bars and numbers. Each stage says where they are, and
 // from stage to stage the same marks travel. No page.
 
-import { css, mixColours, rgb } from "../shared/colour.js";
+import { readableColour } from "../shared/colour.js";
 import { fill } from "../shared/dom.js";
 import { clamp, formatFixed, formatPercent, toSignificant } from "../shared/numbers.js";
 import { cutToFit } from "../shared/token_labels.js";
 import { textWidth } from "../scene/text_width.js";
 import { HEADING, LENS_LETTERS, NUMBER, SHOWS, storyLayout } from "./story_layout.js";
+import { ROLES } from "../shared/roles.js";
 import { mark, textMark } from "./story_marks.js";
 import { largestOf } from "./story_numbers.js";
 
@@ -135,7 +136,7 @@ function stripMarks(scene, vectors, key, n) {
 function matrixRow({ numbers, look, layout }, key, n) {
   const { keys, matrix, names } = numbers;
   const { left, row, top } = layout;
-  const { masked, roles } = look.colours;
+  const { masked } = look.colours;
   const size = Math.min(row, (look.width - left) / keys.length);
   const values = Float32Array.from(keys, (other) => (matrix[key][other] < 0 ? -0.12 : Math.sqrt(matrix[key][other])));
   const place = { x: left, y: top + n * row + 0.5, w: size * keys.length, h: row - 1 };
@@ -143,7 +144,7 @@ function matrixRow({ numbers, look, layout }, key, n) {
   const { text, width } = cutToFit(names[key], Math.max(8, size - 5), (all) => textWidth(all, letters));
   const at = { x: left + (n + 0.5) * size - width / 2, y: top - 10 };
   return [
-    mark(`strip-${key}`, "strip", { ...place, values, tint: [masked, roles.k[1]] }),
+    mark(`strip-${key}`, "strip", { ...place, values, tint: [masked, ROLES.weight] }),
     textMark(`column-${key}`, text, { ...at, size: letters, colour: look.theme.k }),
   ];
 }
@@ -166,7 +167,7 @@ function scoreMarks(scene, key, n) {
     mark(`track-${key}`, "box", { ...box, ...bar, colour: look.theme.text, alpha: out ? 0 : 0.05 }),
     mark(`bar-${key}`, "box", {
       ...{ ...box, x: bar.x + zero + Math.min(0, long), w: Math.abs(long) },
-      ...{ colour: look.theme.k, alpha },
+      ...{ colour: ROLES.score, alpha },
     }),
     textMark(`number-${key}`, out ? look.words.hidden : signed(value), {
       ...{ ...number, alpha: out ? PALE : 1, weight: isPair ? 600 : 400, colour: look.theme.text },
@@ -187,7 +188,7 @@ function weightMarks(scene, key, n) {
   const number = { x: bar.x + bar.w + 8, y, size: Math.min(15, letters), colour: theme.text };
   const marks = [
     mark(`track-${key}`, "box", { ...box, ...bar, colour: theme.text, alpha: isMasked ? 0 : 0.05 }),
-    mark(`bar-${key}`, "box", { ...box, x: bar.x, w: bar.w * weight, colour: theme.k }),
+    mark(`bar-${key}`, "box", { ...box, x: bar.x, w: bar.w * weight, colour: ROLES.weight }),
   ];
   if (isMasked) marks.push(mark(`hatch-${key}`, "hatch", { ...bar, ...line, colour: look.colours.masked }));
   else marks.push(textMark(`number-${key}`, formatPercent(weight, weight < 0.0995 ? 1 : 0), number));
@@ -210,7 +211,7 @@ function partMarks({ stage, numbers, look, layout }) {
     const own = { x: left, w: stage === "shares" ? long : 0, ...rowBoxes(layout, n).box, alpha: 1 };
     const sum = { x: left + filled, w: Math.max(0, long - 1), y: end + 26, h: 24, alpha: n % 2 ? 0.75 : 1 };
     filled += long;
-    return mark(`part-${key}`, "box", { ...(stage === "weights" ? sum : own), colour: theme.k });
+    return mark(`part-${key}`, "box", { ...(stage === "weights" ? sum : own), colour: ROLES.weight });
   });
   if (stage !== "weights") return parts;
   const sum = weights.reduce((all, weight) => all + weight, 0); // as far as 32 bits are sure of it
@@ -227,7 +228,7 @@ function vectorMarks(scene, vectors) {
   const query = { values: toShares(vectors.q, magnitude(vectors.q)), tint: roles.q };
   const fresh = { values: toShares(vectors.z, magnitude(...vectors.v)), tint: roles.v };
   const name = fill(look.words.new_vector, { token: numbers.token });
-  const written = { size: 15, weight: 600, colour: valueColour(look) };
+  const style = { size: 15, weight: 600, colour: written("value", look) };
   if (stage === "scores") return meetingMarks(scene, vectors);
   if (stage === "roles") {
     const pairRow = { ...strip, y: top + numbers.keys.indexOf(look.pair) * row + (row - thick) / 2, h: thick };
@@ -246,7 +247,7 @@ function vectorMarks(scene, vectors) {
     const { text, width } = cutToFit(name, strip.x - 12, (all) => textWidth(all, 15, 600));
     return [
       mark("new", "strip", { ...fresh, ...strip, y: end + 26, h: 32 }),
-      textMark("new-name", text, { ...written, x: strip.x - 12 - width, y: end + 42 }),
+      textMark("new-name", text, { ...style, x: strip.x - 12 - width, y: end + 42 }),
     ];
   }
   return stage === "new" && at >= 0 ? [mark("new", "strip", { ...fresh, ...ownRow })] : [];
@@ -275,7 +276,7 @@ function meetingMarks({ numbers, look, layout }, vectors) {
     mark("query", "strip", { ...place(0), values: toShares(vectors.q, magnitude(vectors.q)), tint: colours.roles.q }),
     mark("meets", "strip", { ...place(1), values: toShares(key, magnitude(...vectors.k)), tint: colours.roles.k }),
     mark("product", "strip", {
-      ...{ ...place(2), values: toShares(products, magnitude(products)), tint: colours.roles.scores },
+      ...{ ...place(2), values: toShares(products, magnitude(products)), tint: [ROLES.reference, ROLES.score] },
     }),
     beside("side-query", numbers.token, 0, theme.q),
     beside("side-key", `× ${numbers.names[pair]}`, 1, theme.k),
@@ -284,8 +285,8 @@ function meetingMarks({ numbers, look, layout }, vectors) {
   ];
 }
 
-/** Green as text in it can be read. @param {Look} look */
-const valueColour = ({ theme, colours }) => css(mixColours(rgb(theme.text), rgb(colours.roles.v[1]), 0.75));
+/** The colour of a role as text in it can be read. @param {keyof typeof ROLES} role @param {Look} look */
+const written = (role, { theme }) => readableColour(ROLES[role], theme.background);
 
 /** What stands above the columns, in the colour of its object. @param {Scene} scene */
 function headingMarks({ stage, numbers, look, layout }) {
@@ -302,17 +303,21 @@ function headingMarks({ stage, numbers, look, layout }) {
   if (stage === "changed" && changed) {
     const now = fill(words.with_new, { token: changed.names[changed.at] });
     const before = fill(words.with_old, { token: names[changed.at] });
-    return [heading("weight", now, bar.x, theme.k), heading("before", before, bar.x, theme.text, end + 20)];
+    return [
+      heading("weight", now, bar.x, written("weight", look)),
+      heading("before", before, bar.x, theme.text, end + 20),
+    ];
   }
   const marks = [];
   if (stage === "roles") {
     marks.push(heading("query", words.query, strip.x, theme.q, 10), heading("key", words.key, strip.x, theme.k));
-    marks.push(heading("value", words.value, strip.x + strip.w + 20, valueColour(look)));
+    marks.push(heading("value", words.value, strip.x + strip.w + 20, written("value", look)));
   }
-  if (stage === "scaled" || stage === "masked") marks.push(heading("score", words.score, bar.x, theme.k));
-  if (SHOWS.weights.has(stage)) marks.push(heading("weight", words.weight, bar.x, theme.k));
+  if (stage === "scaled" || stage === "masked")
+    marks.push(heading("score", words.score, bar.x, written("score", look)));
+  if (SHOWS.weights.has(stage)) marks.push(heading("weight", words.weight, bar.x, written("weight", look)));
   if (stage === "values" || stage === "mixture") {
-    marks.push(heading("value", words.value, strip.x, valueColour(look)));
+    marks.push(heading("value", words.value, strip.x, written("value", look)));
   }
   return marks;
 }

@@ -176,7 +176,7 @@ class _NegativeNumber(Rounded):
 
 
 #: the colour of an object in the picture, as it is written in a lecturer's file, once the text has been made safe
-_COLOURED = re.compile("{}(blue|orange|green){}(.*?){}".format(*(re.escape(escape_markdown(sign)) for sign in ":[]")))
+_COLOURED = re.compile("{}(blue|orange|green|violet){}(.*?){}".format(*(re.escape(escape_markdown(sign)) for sign in ":[]")))
 
 
 def fill_sentence(lesson: Lesson, template: str, facts: Facts) -> str:

@@ -177,7 +177,7 @@ LESSON = Lesson(
         LessonStep(
             N_("The weights of a row sum to 1"),
             N_(
-                "What is taken from each is its :orange[weight]. :blue[“{token}”] shares out a total of {total:.2f}: "
+                "What is taken from each is its :violet[weight]. :blue[“{token}”] shares out a total of {total:.2f}: "
                 "the bars fill one bar. More for one is less for the others."
             ),
             LessonPicture("story", {"from": "shares", "to": "weights"}),
@@ -212,7 +212,7 @@ LESSON = Lesson(
         LessonStep(
             N_("The new vector is a mixture"),
             N_(
-                "Each :green[value] is multiplied by its :orange[weight], and all are added up. That is the new vector "
+                "Each :green[value] is multiplied by its :violet[weight], and all are added up. That is the new vector "
                 "of :blue[“{token}”], and the model goes on with it. This is all that attention does."
             ),
             LessonPicture("story", {"from": "values", "to": "mixture"}),

