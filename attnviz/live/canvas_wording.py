@@ -61,6 +61,8 @@ def figure_text() -> dict[str, str]:
         "film": _("From words to a mixture"),
         "film_of": _("From words to a mixture · {head}"),
         "film_query": _("query"),
+        "film_score": _("score"),
+        "film_weight": _("weight"),
         "film_most": _("the {count} keys with the largest weights of {all}"),
         "film_words": _("“{token}” is the query; {count} {count:token is a key|tokens are keys}."),
         "film_scores": _("Scores q·k: the largest of “{token}” is {value}, with “{key}”."),

@@ -172,7 +172,7 @@ class AttentionStory extends View {
     const below = 34 + (this.header.handle ? 56 : 0) + 62;
     const room = isNarrow
       ? 0.5 * globalThis.innerHeight
-      : (globalThis.innerHeight - placeOnPage(this.root)) / by - below - 40;
+      : (globalThis.innerHeight - placeOnPage(this.root)) / by - below - 106;
     const most = presented === null ? room : presented - below;
     this.height = Math.round(
       clamp(wantedHeight(Math.min(40, this.header.tokens.length)), LEAST, Math.max(LEAST, most)),

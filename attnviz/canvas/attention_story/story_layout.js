@@ -14,8 +14,8 @@ import { textWidth } from "../scene/text_width.js";
  */
 /** @typedef {ReturnType<typeof storyLayout>} Layout */
 
-/** Pixels of a row at most; of a number, a heading, and the picture's foot. */
-export const [ROW, NUMBER, HEADING, FOOT] = [34, 64, 24, 66];
+/** Pixels of a row that is wanted, and at most; of a number, a heading, and the picture's foot. */
+export const [ROW, HIGHEST, NUMBER, HEADING, FOOT] = [34, 46, 64, 24, 66];
 /** What the strips of one query and one key take of the picture where they meet large, and at most; letters beside them. */
 const LENS = { share: 0.4, most: 190 };
 export const LENS_LETTERS = 16;
@@ -47,7 +47,7 @@ function aboveRows(stage, lens) {
 export function storyLayout(stage, { names, keys, own, vectors }, { width, height, pair }) {
   const lens = vectors ? Math.min(LENS.most, LENS.share * height) : 0;
   const top = aboveRows(stage, lens);
-  const row = Math.min(ROW, (height - top - (SHOWS.foot.has(stage) ? FOOT : 0)) / Math.max(1, keys.length));
+  const row = Math.min(HIGHEST, (height - top - (SHOWS.foot.has(stage) ? FOOT : 0)) / Math.max(1, keys.length));
   const letters = clamp(row * 0.62, 8, 18);
   const meeting = stage === "scores" && vectors ? textWidth(`× ${names[pair]}`, LENS_LETTERS, 600) : 0;
   const label = Math.min(0.3 * width, Math.max(meeting, ...keys.map((key) => textWidth(names[key], letters, 600))));

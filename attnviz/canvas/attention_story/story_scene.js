@@ -65,7 +65,7 @@ function sentenceMarks({ names, keys, own, vectors, starts }, { width, height, t
     const shift = Math.min(90, Math.max(0.75 * size, (height - y) / 3));
     return placed.flatMap((word) => {
       const at = { x: word.x, y: word.y + shift };
-      const colour = word.key === own && !vectors ? theme.q : theme.text;
+      const colour = word.key === own ? theme.q : theme.text;
       const text = textMark(`word-${word.key}`, names[word.key], { ...at, size, colour });
       if (!vectors) return [text];
       const values = toShares(vectors.x[word.key], magnitude(...vectors.x));
@@ -93,11 +93,11 @@ function wordMark(scene, key, n) {
   const isNew = stage === "changed" && changed?.at === key;
   const isPair = stage === "scores" && key === pair;
   const alpha = SHOWS.masked.has(stage) && isHidden(scene, key) ? PALE : 1;
-  const weight = (key === own && stage !== "vectors") || isPair || isNew ? 600 : 400;
+  const weight = key === own || isPair || isNew ? 600 : 400;
   const name = isNew && changed ? changed.names[key] : names[key];
   const { text, width } = cutToFit(name, layout.label, (all) => textWidth(all, layout.letters, weight));
   const isKey = isNew || isPair || (stage === "asked" && alpha === 1);
-  const colour = key === own && stage !== "vectors" ? theme.q : isKey ? theme.k : theme.text;
+  const colour = key === own ? theme.q : isKey ? theme.k : theme.text;
   const at = { x: layout.left - 12 - width, y: rowBoxes(layout, n).y };
   return textMark(`word-${key}`, text, { ...at, size: layout.letters, weight, colour, alpha });
 }
@@ -190,8 +190,8 @@ function weightMarks(scene, key, n) {
     mark(`track-${key}`, "box", { ...box, ...bar, colour: theme.text, alpha: isMasked ? 0 : 0.05 }),
     mark(`bar-${key}`, "box", { ...box, x: bar.x, w: bar.w * weight, colour: ROLES.weight }),
   ];
+  marks.push(textMark(`number-${key}`, formatPercent(weight), { ...number, alpha: isMasked ? PALE : 1 }));
   if (isMasked) marks.push(mark(`hatch-${key}`, "hatch", { ...bar, ...line, colour: look.colours.masked }));
-  else marks.push(textMark(`number-${key}`, formatPercent(weight, weight < 0.0995 ? 1 : 0), number));
   if (stage === "changed") {
     const before = { x: bar.x, w: bar.w * numbers.weights[key], y: box.y + 0.68 * thick, h: 0.32 * thick };
     marks.push(mark(`before-${key}`, "box", { ...before, colour: theme.text, alpha: 0.55 }));

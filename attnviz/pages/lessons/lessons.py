@@ -56,7 +56,7 @@ def _draw_top(lesson: Lesson, number: int) -> None:
     )
     if presenting.is_presenting():
         return
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="l-top"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="l-top"):
         _draw_walk_buttons(lesson, number)  # first, so that they stand where they stood in the step before
         box = st.popover(_lesson_title(lesson), icon=":material/school:", key=open_lesson.MENU, on_change="rerun")
         if box.open:
@@ -64,7 +64,7 @@ def _draw_top(lesson: Lesson, number: int) -> None:
                 _draw_contents(lesson)
         _draw_sentence_box(lesson)
         widgets.toggle(choices.NOTES, _("Teacher’s notes"))
-    st.progress(number / count, progress_text)
+        st.progress(number / count, progress_text, width=90)
 
 
 def _open_directions(lesson: Lesson, number: int) -> tuple[bool, bool]:
@@ -97,9 +97,10 @@ def _draw_sentence_box(lesson: Lesson) -> None:
     """
     choice = choices.SENTENCE
     widgets.show_refusal(choice)
-    display: dict[str, Any] = {"label_visibility": "collapsed"} if presenting.is_presenting() else {"width": 300}
+    display: dict[str, Any] = {} if presenting.is_presenting() else {"width": 220}
     st.text_input(
         _("Sentence"),
+        label_visibility="collapsed",
         **display,
         **widget_values.bind_widget(choice.name, open_lesson.lesson_sentence(lesson), _store_sentence),
     )
@@ -176,7 +177,9 @@ class _NegativeNumber(Rounded):
 
 
 #: the colour of an object in the picture, as it is written in a lecturer's file, once the text has been made safe
-_COLOURED = re.compile("{}(blue|orange|green|violet){}(.*?){}".format(*(re.escape(escape_markdown(sign)) for sign in ":[]")))
+_COLOURED = re.compile(
+    "{}(blue|orange|green|violet){}(.*?){}".format(*(re.escape(escape_markdown(sign)) for sign in ":[]"))
+)
 
 
 def fill_sentence(lesson: Lesson, template: str, facts: Facts) -> str:
@@ -218,7 +221,7 @@ def _draw_step(lesson: Lesson, number: int) -> None:
     is_below = kind.is_wide or (kind.is_wide_on_page and not presented)
     if link_state.value(choices.NOTES) and not presented:  # they are not for the class
         _draw_notes(lesson, step, facts)
-    left, right = st.columns([1, 1] if is_below else [1, 2.1], gap="large")
+    left, right = st.columns([1, 1] if is_below else [1, 2.5], gap="large")
     with left:
         if presented and kind.shows_sentence:
             _draw_sentence_box(lesson)  # the class may give another

@@ -8,6 +8,7 @@ import pytest
 from attnviz.app.links import link_reading
 from attnviz.app.workarounds.streamlit_adapter import SESSION
 from attnviz.base.message import Problem
+from attnviz.base.packed import unpack_blob
 from attnviz.pages.lessons import lessons
 from attnviz.pages.lessons.maths.lesson_parts import Facts
 from attnviz.pages.lessons.panels import all_lessons, own_lesson
@@ -157,3 +158,65 @@ def test_markup_in_a_lecturers_lesson_is_shown_as_it_stands(visit):
         assert HOSTILE in unescape(text)
         assert not re.search(r"<\w|\]\(|!\[", text), "neither an element nor a link nor a picture"
     assert not any(part.allow_html for part in page.markdown)
+
+
+def shown_story(page) -> dict:
+    """What the picture of lessons 1 to 3 is sent: the header."""
+    (sent,) = [part for part in page.get("bidi_component") if b'"track":' in part.proto.bytes]
+    return unpack_blob(sent.proto.bytes)[0]
+
+
+@pytest.mark.parametrize("lesson", ["attention", "row", "scaling"])
+def test_one_sentence_and_one_head_are_carried_through_and_a_step_begins_where_the_last_one_ended(visit, lesson):
+    """Where a question waits, its answer goes on from the picture before it."""
+    page = visit("lessons", lesson=lesson)
+    stood, seen, steps = None, [], LESSONS[lesson].steps
+    for at, step in enumerate(steps, 1):
+        for picture in (step.picture, step.after):
+            if picture is None or picture.kind != "story":
+                continue
+            if picture is step.after:
+                page.button(key=next(b.key for b in page.button if b.key.startswith("l-answer-"))).click().run()
+            header = shown_story(page)
+            seen.append((header["tokens"], header["row"]))
+            assert stood is None or lesson == "scaling" or header["track"][0] == stood, (at, header["track"])
+            stood = header["track"][-1]
+        if at < len(steps):
+            page.button(key="l-next").click().run()
+    assert len(seen) >= len(steps)
+    assert all(each == seen[0] for each in seen)
+
+
+def test_lesson_3_starts_where_no_key_has_nearly_all(visit):
+    page = visit("lessons", lesson="scaling", step="2")
+    header = shown_story(page)
+    even = float(re.search(r"has (\d+)%", said(page))[1])
+    assert header["factor"] == 1 / header["width"]
+    assert even < 50
+
+
+def test_the_word_that_is_exchanged_is_named_with_its_weight_before_and_after(visit):
+    page = answer(visit("lessons", lesson="attention", step="6"), "all")
+    header = shown_story(page)
+    changed = header["changed"]
+    new = changed["names"][changed["at"]]
+    assert new != header["tokens"][changed["at"]]
+    assert f"becomes “{new}”" in said(page)
+    assert f"and gives {changed['weights'][changed['at']]:.0%}." in said(page)
+    assert sum(changed["weights"]) == pytest.approx(1, abs=1e-4)
+
+
+def test_a_lesson_that_was_saved_with_pictures_of_before_opens(visit):
+    old = OWN.replace('picture = "tokens"', 'picture = "tokens"\nset = { show = "vectors" }')
+    page = visit("lessons", lesson="own", l_own=link_reading.pack([old]))
+    assert errors(page) == []
+    assert shown_story(page)["track"] == ["vectors"]
+
+
+def test_a_link_opens_the_pair_the_scale_and_the_terms_that_a_hand_left(visit):
+    page = visit("lessons", lesson="row", step="2", l_hand=link_reading.pack({"c": [0, -1, 2]}))
+    assert shown_story(page)["pair"] == 2
+    edit = link_reading.pack({"e": ["model", 4, "factor", 2.0, "after"]})
+    header = shown_story(visit("lessons", lesson="scaling", step="2", l_hand=edit))
+    assert header["factor"] == pytest.approx(2 / header["width"] ** 0.5)
+    assert shown_story(visit("lessons", lesson="scaling", step="1", l_width="5"))["terms"] == 5

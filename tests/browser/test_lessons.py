@@ -1,0 +1,118 @@
+"""Lessons 1 to 3 in a browser: one picture whose marks move on, by keys, by hand and by the wheel; on a phone, too."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from attnviz.pages.lessons.panels import all_lessons
+from tests.browser.conftest import answered, until
+
+PHONE, LAPTOP = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
+PICTURE = ".as-canvas"
+STEPS = all_lessons.LESSONS["attention"].steps
+
+
+def root(page):
+    return page.locator(".av-root:has(.as-canvas)")
+
+
+def stands_at(page, stage):
+    expect(root(page)).to_have_attribute("data-stage", stage)
+
+
+@pytest.mark.parametrize("window, where", [(LAPTOP, ""), (PHONE, "-below")])
+def test_previous_and_next_stand_still_from_step_to_step(opened, window, where):
+    page = opened("lessons", PICTURE, **window)
+    heading, places = page.locator("[data-testid=stMain] h3"), set()
+    for step in STEPS:
+        expect(heading).to_have_text([step.title])
+        answered(page)
+        boxes = [page.locator(f".st-key-l-{name}{where} button").bounding_box() for name in ("previous", "next")]
+        places.add(str(boxes))
+        if step is not STEPS[-1]:
+            page.locator(f".st-key-l-next{where} button").click()
+    assert len(places) == 1
+
+
+@pytest.mark.every_commit
+def test_a_step_is_played_on_arrival_and_the_next_goes_on_from_there(opened):
+    page = opened("lessons?lesson=row", PICTURE, **LAPTOP)
+    canvas = page.locator(PICTURE).element_handle()
+    stands_at(page, "roles")
+    page.keyboard.press("ArrowRight")
+    stands_at(page, "scores")
+    expect(root(page)).to_have_attribute("data-at", "1")
+    assert page.locator(PICTURE).element_handle().evaluate("(now, before) => now === before", canvas)
+    page.keyboard.press("ArrowLeft")
+    stands_at(page, "roles")
+    page.get_by_role("slider", name="From words").press("Home")
+    stands_at(page, "vectors")
+
+
+@pytest.mark.parametrize("lesson", ["attention", "row", "scaling"])
+def test_the_picture_of_every_step_is_drawn_without_an_error(opened, lesson):
+    page = opened(f"lessons?lesson={lesson}", PICTURE, **LAPTOP)
+    faults: list[str] = []
+    page.on("pageerror", lambda fault: faults.append(str(fault)))
+    for step in all_lessons.LESSONS[lesson].steps[1:]:
+        page.keyboard.press("ArrowRight")
+        expect(page.locator("[data-testid=stMain] h3")).to_have_text([step.title])
+        answered(page)
+        if step.picture.kind == "story":
+            stands_at(page, step.picture.settings["to"])
+    assert page.get_by_text("BidiComponent Error").count() == 0
+    assert not faults
+
+
+def test_less_motion_stands_at_the_end_at_once(opened):
+    page = opened("lessons", PICTURE, reduced_motion="reduce", **LAPTOP)
+    expect(root(page)).to_have_attribute("data-at", "1", timeout=1000)
+
+
+def test_another_key_meets_the_query_by_mouse_and_by_keys_and_the_link_keeps_it(opened):
+    page = opened("lessons?lesson=row&step=2", PICTURE, **LAPTOP)
+    stands_at(page, "scores")
+    page.get_by_role("radio", name="street").click()
+    sentence = page.locator(".as-said")
+    expect(sentence).to_contain_text("“it” and “street”: 64 products")
+    expect(page).to_have_url(re.compile("l_hand="))
+    answered(page)
+    address = page.url
+    page.keyboard.press("ArrowDown")
+    expect(sentence).to_contain_text("“because”")
+    until(lambda: page.url != address)
+    page.reload()
+    expect(sentence).to_contain_text("“because”")
+
+
+def test_the_wheel_moves_the_picture_and_then_the_lesson_where_the_page_has_nothing_to_scroll(opened):
+    page = opened("lessons", PICTURE, reduced_motion="reduce", **LAPTOP)
+    page.locator(PICTURE).hover()
+    page.wait_for_function("(main => main.scrollHeight <= main.clientHeight + 2)(document.querySelector('.stMain'))")
+    page.mouse.wheel(0, -1000)
+    stands_at(page, "words")
+    page.mouse.wheel(0, 600)
+    stands_at(page, "vectors")
+    until(lambda: page.mouse.wheel(0, 400) or "step=2" in page.url)
+    expect(page.locator("[data-testid=stMain] h3")).to_have_text([STEPS[1].title])
+
+
+def test_the_handle_on_the_scale_changes_weights_at_once_and_is_in_the_link(opened):
+    page = opened("lessons?lesson=scaling&step=2", PICTURE, **LAPTOP)
+    sentence = page.locator(".as-said")
+    expect(sentence).to_contain_text("has 17%")
+    page.get_by_role("slider", name="Scores times").press("End")
+    expect(sentence).to_contain_text("has >99%")
+    expect(page).to_have_url(re.compile("l_hand="))
+
+
+def test_on_a_phone_the_answer_is_in_view_when_it_is_given(opened):
+    page = opened("lessons?lesson=attention&step=5", PICTURE, **PHONE)
+    page.locator(".st-key-l-answer-value button").click()
+    answer = page.get_by_test_id("stAlert")
+    expect(answer).to_contain_text("Computed:")
+    answered(page)
+    box, below = answer.bounding_box(), page.locator(".st-key-l-below").bounding_box()
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= below["y"]
