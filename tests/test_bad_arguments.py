@@ -1,5 +1,7 @@
 """Every argument that a person may get wrong is answered in a sentence, and what fits in another form is taken."""
 
+# mypy: disable-error-code="arg-type, list-item"
+
 from collections.abc import Callable
 from typing import Any
 

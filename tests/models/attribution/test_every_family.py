@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import torch
-from accelerate import cpu_offload
+from accelerate import cpu_offload  # type: ignore[import-untyped]
 from torch import Tensor, nn
 from torch.testing import assert_close
 from transformers import (
