@@ -36,4 +36,4 @@ def offer_bytes(request: Request, stack_id: StackId, key: tuple[Any, ...], pack:
         run = model_cache.run_in_memory(request)
         return model_cache.cached_result(run, (*key, stack_id), lambda: pack(run.stack(stack_id)))
 
-    return ahead.offer_sentence((request, stack_id, *key), packed)
+    return ahead.offer_bytes((request, stack_id, *key), packed)

@@ -44,7 +44,7 @@ def sentence() -> bytes:
 
 
 def offered(name, make) -> str:
-    return ahead.offer_sentence(name, make).lstrip("/")
+    return ahead.offer_bytes(name, make).lstrip("/")
 
 
 def test_a_fetched_head_equals_the_one_the_script_would_send():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.base.words import _
-from attnviz.canvas.head.ahead import MOST_BYTES, offer_sentence
+from attnviz.canvas.head.ahead import MOST_BYTES, offer_bytes
 from attnviz.canvas.shared.component import count, mount_component
 from attnviz.canvas.shared.packing import fingerprint
 from attnviz.live import canvas_wording
@@ -51,11 +51,11 @@ def birth(
     header |= {
         "size": numbers.shape[1],
         "pieces": [
-            offer_sentence(("born", run_header["model"], begin), partial(_piece, numbers, begin))
+            offer_bytes(("born", run_header["model"], begin), partial(_piece, numbers, begin))
             for begin in range(0, 2 * numbers.size, MOST_BYTES)
         ],
         "places": places,
-        "address": offer_sentence(("born file", run_header["model"], at, tuple(ids), tuple(silenced)), file_payload),
+        "address": offer_bytes(("born file", run_header["model"], at, tuple(ids), tuple(silenced)), file_payload),
         "layout": fingerprint(str(header["words"]), run_header["model"], str(tokens), str(ids)),
     }
 

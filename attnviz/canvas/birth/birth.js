@@ -45,8 +45,8 @@ class Heads {
     this.scene = null;
   }
 
-  /** Says a head's weight in the cell. @param {BirthHeader} header @param {number} head */
-  tell({ names, tokens, words }, head) {
+  /** Writes the weight of a head in the cell under the pointer. @param {BirthHeader} header @param {number} head */
+  writeCellWeight({ names, tokens, words }, head) {
     const [q, k] = this.cell;
     const [query, key] = [tokens[q], tokens[k]].map(visibleToken);
     const weight = formatPercent(this.scene?.pass.weights[head][q * tokens.length + k] ?? 0);
@@ -66,14 +66,14 @@ class Heads {
         const [x, y] = placeOn(control, event);
         if (y < NAME) return;
         this.cell = [y - NAME, x].map((at) => clamp(Math.floor((at / control.clientWidth) * (last + 1)), 0, last));
-        this.tell(header, head);
+        this.writeCellWeight(header, head);
       });
       control.addEventListener("keydown", (event) => {
         const way = ARROWS[event.key];
         if (!way) return;
         event.preventDefault();
         this.cell = this.cell.map((at, i) => clamp(at + way[i], 0, last));
-        this.tell(header, head);
+        this.writeCellWeight(header, head);
       });
       for (const end of ["pointerleave", "blur"])
         control.addEventListener(end, () => setText(this.pointed, words.rest));

@@ -44,7 +44,7 @@ class Connection {
     /** @type {Component<ConnectionWords> | null} */
     this.component = null;
     document.addEventListener("focusin", limitField);
-    const watcher = new MutationObserver(() => (this.line.isConnected ? this.look() : watcher.disconnect()));
+    const watcher = new MutationObserver(() => (this.line.isConnected ? this.checkConnection() : watcher.disconnect()));
     const app = document.querySelector(APP);
     if (app) watcher.observe(app, { attributeFilter: [STATE] });
   }
@@ -58,27 +58,28 @@ class Connection {
       component.setStateValue("room", { ...room, at: Date.now() });
     }
     this.component = component;
-    this.look();
+    this.checkConnection();
   }
 
-  look() {
+  /** Shows that the connection was lost, or that it is back. */
+  checkConnection() {
     const connected = document.querySelector(APP)?.getAttribute(STATE) === "CONNECTED";
     if (connected === !this.lost) return;
     this.lost = !connected;
     clearTimeout(this.soon);
-    if (this.lost) this.soon = setTimeout(() => this.say("lost"), PATIENCE);
+    if (this.lost) this.soon = setTimeout(() => this.showMessage("lost"), PATIENCE);
     else this.comeBack();
   }
 
   comeBack() {
     this.component?.setStateValue("back", Date.now()); // another value each time, whatever was sent before
     if (!this.line.textContent) return;
-    this.say("back");
-    this.soon = setTimeout(() => this.say(null), SHOWN);
+    this.showMessage("back");
+    this.soon = setTimeout(() => this.showMessage(null), SHOWN);
   }
 
   /** @param {"lost" | "back" | null} what */
-  say(what) {
+  showMessage(what) {
     this.line.textContent = what && this.component ? this.component.data[what] : "";
   }
 }

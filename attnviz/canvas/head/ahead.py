@@ -54,12 +54,12 @@ def offer_head(key: str, head: Callable[[int, int], tuple[HeadData, HeadView]], 
     return address
 
 
-def offer_sentence(name: Hashable, make: Callable[[], bytes]) -> str:
-    """Offer the bytes of `make`; the address, equal for equal names, whose `repr` must tell them apart."""
+def offer_bytes(name: Hashable, compute: Callable[[], bytes]) -> str:
+    """Offer the bytes that `compute` returns. Returns their address, which follows from `repr(name)`."""
     path = f"{SENTENCE}/{hmac.new(_KEY, repr(name).encode(), 'sha256').hexdigest()[:40]}"
 
     def make_blob() -> bytes:
-        blob = make()
+        blob = compute()
         if not 0 < len(blob) <= MOST_BYTES:
             raise LookupError(f"{len(blob)} bytes are not sent")
         return blob

@@ -31,8 +31,8 @@ class StripBlock:
 
 
 @dataclass(frozen=True)
-class StripWay:
-    """The parts in the order in which a token passes them; `inside` and `heads` are of each layer."""
+class ModelParts:
+    """The parts of a model in the order of the pass; `inside` and `heads` have one entry for each layer."""
 
     before: Sequence[StripPart]
     blocks: StripPart
@@ -42,12 +42,12 @@ class StripWay:
 
 
 def model_strip(
-    key: str, way: StripWay, *, at: tuple[int, int], group: str, on_pick: Callable[[int, int], None]
+    key: str, parts: ModelParts, *, at: tuple[int, int], group: str, on_pick: Callable[[int, int], None]
 ) -> None:
-    """Draw the way of a token; a press is told to `on_pick` and, in the browser, to the views of `group` at once."""
-    header = _header(way)
+    """Draw the parts; `on_pick` gets the head of a press, and in the browser the views of `group` get it at once."""
+    header = strip_header(parts)
     header |= {"group": group, "name": fingerprint(header), "at": list(at)}
-    picked = partial(Gestures(group).pick, key, way.heads, on_pick)
+    picked = partial(Gestures(group).pick, key, parts.heads, on_pick)
     get_component("model_strip")(key=key, data=pack_blob(header), on_pick_change=picked)
 
 
@@ -60,19 +60,19 @@ class StripFigure:
     payload = b""
 
 
-def strip_figure(way: StripWay, at: tuple[int, int], title: str) -> StripFigure:
+def strip_figure(parts: ModelParts, at: tuple[int, int], title: str) -> StripFigure:
     """The figure in the visitor's language, whoever writes the file."""
-    return StripFigure(_header(way) | {"at": at, "title": title})
+    return StripFigure(strip_header(parts) | {"at": at, "title": title})
 
 
-def _header(way: StripWay) -> dict[str, Any]:
-    kinds = list(dict.fromkeys(way.inside))
+def strip_header(parts: ModelParts) -> dict[str, Any]:
+    kinds = list(dict.fromkeys(parts.inside))
     block_headers = [asdict(kind) for kind in kinds]
     return {
-        "before": [asdict(component) for component in way.before],
-        "after": [asdict(component) for component in way.after],
-        "blocks": asdict(way.blocks) | {"of": [block_headers[kinds.index(block)] for block in way.inside]},
-        "heads": list(way.heads),
+        "before": [asdict(component) for component in parts.before],
+        "after": [asdict(component) for component in parts.after],
+        "blocks": asdict(parts.blocks) | {"of": [block_headers[kinds.index(block)] for block in parts.inside]},
+        "heads": list(parts.heads),
         "colours": {"q": Q_BLUE, "k": K_VERMILION},
         "words": {
             "blocks": _("Blocks: a press shows a head of that layer"),

@@ -191,7 +191,7 @@ class SavePicture extends View {
     const { header, payload, before } = this.receive(component);
     this.payload = payload;
     this.form.show(header);
-    this.sayDownloads(header.files);
+    this.announceDownloads(header.files);
     this.opener.hidden = !header.film || this.film.hasChildNodes();
     if (before?.words.name !== header.words.name) this.build(header.words);
   }
@@ -213,8 +213,8 @@ class SavePicture extends View {
     reportingButtons(this.opener, [act("film", () => this.openFilm())], { working: words.working }, failed);
   }
 
-  /** Says of each file that the server makes that it is on its way. @param {string} files the key of what its button stands in */
-  sayDownloads(files) {
+  /** Announces a file of the server's when its button is pressed. @param {string} files the key of the buttons' container */
+  announceDownloads(files) {
     const root = this.root.getRootNode();
     const box = root instanceof ShadowRoot ? root.host.closest(`.st-key-${CSS.escape(files)}`) : null;
     if (box === this.files) return;

@@ -509,7 +509,7 @@ export type PatchHeader = Answer & {
   picture: { type: string; width: number; height: number; smooth: boolean };
   grid: { rows: number; columns: number; first: number };
   special: string[];
-  /** the words that look, null where patches do */
+  /** the words of the question, which are the queries; null where patches are the queries */
   words: string[] | null;
   /** heads of each layer */
   heads: number[];

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.base.words import _
-from attnviz.canvas.head.ahead import offer_sentence
+from attnviz.canvas.head.ahead import offer_bytes
 from attnviz.canvas.shared.component import count, mount_component
 from attnviz.figures.theme import V_GREEN
 from attnviz.live import canvas_wording
@@ -31,7 +31,7 @@ def tile_film(
     queries forward and keys backward.
     """
     many = tiles_header["tokens"] ** 2 > SENT
-    address = offer_sentence(("tiles", tiles_header["name"]), lambda: _payload(*compute())) if many else ""
+    address = offer_bytes(("tiles", tiles_header["name"]), lambda: _payload(*compute())) if many else ""
     header = _header(tiles_header, at) | {"address": address}
     payload = b"" if many else _payload(*compute())
     mount_component(

@@ -25,7 +25,7 @@ def panel() -> None:
     which, where = st.columns(2, vertical_alignment="bottom")
     with which:
         name = decoder_form.choose()
-    timings = _find_timings(name)
+    timings = _stored_or_measured_timings(name)
     with where:
         chosen = widgets.select_one(
             choices.MACHINE,
@@ -66,7 +66,7 @@ def time_formula(identity: tuple[str, str]) -> tuple[prefill_and_decode.PassPoin
     return prefill_and_decode.ideal_passes(decoder_form.get_decoder(identity[0]), 2)
 
 
-def _find_timings(name: str) -> prefill_and_decode.MachineTimings | None:
+def _stored_or_measured_timings(name: str) -> prefill_and_decode.MachineTimings | None:
     """The stored measurement, or None. Draws the button that measures, unless the server is hosted."""
     timings = prefill_and_decode.find_measurement(name)
     if current_settings().hosted:

@@ -11,7 +11,7 @@ from attnviz.app.cache import model_cache
 from attnviz.app.text import escape_markdown
 from attnviz.base.largest import find_largest
 from attnviz.base.words import _, join_clauses, join_sentences
-from attnviz.canvas.model_strip import StripBlock, StripPart, StripWay, model_strip, strip_figure
+from attnviz.canvas.model_strip import ModelParts, StripBlock, StripPart, model_strip, strip_figure
 from attnviz.live.matrix_figures import CellFigure
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.explore import figures
@@ -52,7 +52,7 @@ def draw_model_strip(displayed: DisplayedHead) -> None:
         StripPart(_("Tokens"), (_("{tokens} numbers").format(tokens=count),)),
         _build_strip_part(_("Embedding"), parts.embedding, parts, vectors),
     ]
-    strip = StripWay(
+    strip = ModelParts(
         first_parts, blocks, inner_blocks, _parts_after_blocks(parts), [layer.n_heads for layer in stack.layers]
     )
     model_strip("place", strip, at=selected, group="heads", on_pick=select_head)
@@ -69,7 +69,7 @@ def draw_model_strip(displayed: DisplayedHead) -> None:
     )
 
 
-def _parts_table(strip: StripWay, layer: int) -> dict[str, list[str]]:
+def _parts_table(strip: ModelParts, layer: int) -> dict[str, list[str]]:
     """Table of all parts that are drawn, one row each."""
     block = strip.inside[layer]
     components = [*strip.before, strip.blocks, block.attention, block.mlp, block.norms, *strip.after]
