@@ -14,23 +14,24 @@ function boxOf(root) {
   return box instanceof HTMLElement && box.querySelector("input") ? box : null;
 }
 
-/** Says where the line of the touched word is; answers whether there is a field. */
+/** Says where the line of the touched word is, and gives it back on Enter and Escape; answers whether there is a field. */
 /** @param {HTMLElement} root @param {Scene} scene @param {number} word */
 export function placeField(root, { layout, cells }, word) {
   const box = boxOf(root);
+  const field = box?.querySelector("input");
+  if (!box || !field) return false;
   const middle = cells ? HALF : layout.top(layout.words[word].line) + layout.line / 2;
-  box?.style.setProperty("--words-middle", `${Math.round(middle)}px`);
-  box?.style.setProperty("--words-size", `${Math.round(0.9 * layout.size)}px`);
-  return box !== null;
-}
-
-/** Lets the sentence be typed where it stands, until Enter or Escape. @param {HTMLElement} root */
-export function writeSentence(root) {
-  const field = boxOf(root)?.querySelector("input");
-  if (!field) return;
-  field.focus();
-  field.select();
+  box.style.setProperty("--words-middle", `${Math.round(middle)}px`);
+  box.style.setProperty("--words-size", `${Math.round(0.9 * layout.size)}px`);
   field.onkeydown = ({ key }) => {
     if (key === "Enter" || key === "Escape") setTimeout(() => field.blur());
   };
+  return true;
+}
+
+/** Lets the sentence be typed where it stands. @param {HTMLElement} root */
+export function writeSentence(root) {
+  const field = boxOf(root)?.querySelector("input");
+  field?.focus();
+  field?.select();
 }
