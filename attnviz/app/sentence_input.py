@@ -97,7 +97,7 @@ def confirm_load(name: str) -> bool:
             "{name} is not on this machine, and downloading from the hub is switched off", name=state.entry.name
         )
     with st.container(border=True):
-        st.markdown(_question(state))
+        st.markdown(_consent_question(state))
         with st.container(horizontal=True):
             st.button(_("Load it"), key="agree", type="primary", on_click=_agreed_models().add, args=(state.entry.id,))
             if state.source == "hub" and state.entry.id not in _sizes():
@@ -105,7 +105,8 @@ def confirm_load(name: str) -> bool:
     return False
 
 
-def _question(state: Availability) -> str:
+def _consent_question(state: Availability) -> str:
+    """The question whether a model may be downloaded or loaded, with the size of its weights where it is known."""
     name = escape_markdown(state.entry.id)
     if state.source == "hub":
         size = _sizes().get(state.entry.id)

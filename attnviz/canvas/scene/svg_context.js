@@ -186,7 +186,7 @@ export class SvgContext extends SvgPath {
     return size * (drops[this.textBaseline] ?? 0);
   }
 
-  /** A text with signs that the font lacks: these as lines. */
+  /** Writes a text in parts; a sign that the font lacks is drawn as lines. */
   /** @param {string[]} parts @param {string} text @param {number} x @param {number} y */
   fillParts(parts, text, x, y) {
     const { size, weight } = this.type;

@@ -19,8 +19,8 @@ const HIGH = 92;
 /** Pixels of a number, of the highest picture, between two pictures, and down to the middle of all. */
 const [CELL, HIGHEST, APART, MIDDLE] = [7, 44, 4, 48];
 
-/** @param {StripHeader["steps"]} steps */
-function placeWalk(steps) {
+/** Places steps beside each other, each with its name, shape and thumbnails. @param {StripHeader["steps"]} steps */
+function placeSteps(steps) {
   let x = AROUND;
   const placed = steps.map(({ label, shape, thumbs }, i) => {
     const name = `${i + 1} ${label}`;
@@ -104,7 +104,7 @@ class Strip extends View {
     this.row.setAttribute("aria-label", header.words.steps);
     setName(this.back, header.words.back);
     setName(this.next, header.words.next);
-    this.chips = placeWalk(header.steps).steps.map((step, i) => {
+    this.chips = placeSteps(header.steps).steps.map((step, i) => {
       const chip = createButton("av-words ts-chip", `${step.name} ${step.shape}`, () => this.choose(i, true));
       chip.setAttribute("role", "tab");
       chip.dataset.step = header.steps[i].id;
@@ -124,7 +124,7 @@ class Strip extends View {
   }
 
   draw() {
-    const { steps, width, height } = placeWalk(this.header.steps);
+    const { steps, width, height } = placeSteps(this.header.steps);
     const { colours } = this.header;
     drawWalk(sizeCanvas(this.canvas, width, height), steps, this.current, readTheme(this.root, colours), colours);
   }

@@ -18,7 +18,7 @@ const NUMBER = 4; // bytes of a float32
 const CHIP = { h: 21, edge: 4, room: 8, gap: 6, pitch: 25 };
 const [NAME, BELOW] = [22, 2];
 
-/** @param {TileRun} header @param {number} at @param {number} width */
+/** Places what lies in fast and in slow memory at a tile, as rows of chips. @param {TileRun} header @param {number} at @param {number} width */
 export function memoryScene(header, at, width) {
   const { fast, fastChips, slow, slowChips } = describeMemory(header, at);
   let height = 0;

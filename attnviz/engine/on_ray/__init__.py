@@ -187,7 +187,7 @@ def connect(address: EngineAddress) -> Any:
         ray.shutdown()  # of a connection that was lost
     try:
         _initialise(address)
-        return _handle(address)
+        return _replica_handle(address)
     except (ConnectionError, OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         logging.getLogger(__name__).warning("no Ray at %s: %s", address.host, error)
         raise Problem("Ray at {host} does not answer, so no model can be run now", host=address.host) from error
@@ -215,8 +215,8 @@ def _initialise(address: EngineAddress) -> None:
         ray.init(f"ray://{address.host}", **quiet)
 
 
-def _handle(address: EngineAddress) -> Any:
-    """Of the replicas, which are deployed where there are none."""
+def _replica_handle(address: EngineAddress) -> Any:
+    """Return the handle of the replicas; deploy them first where none run."""
     serve.start(proxy_location="Disabled")
     running = serve.status().applications.get(APP)
     if running is not None and running.status in ("RUNNING", "DEPLOYING"):
