@@ -39,9 +39,10 @@ COUNTED = {
     "formulas": re.compile(r"\$[^$]+\$"),
     "bold": re.compile(r"\*\*"),
     "lines": re.compile(r"\n"),
+    "colours": re.compile(r":[a-z]+\["),
 }
 BRACE = re.compile(r"[{}]")
-HALF_WIDTH = re.compile(r"[\u4e00-\u9fff](?:[,;?!](?![A-Za-z0-9_])|:(?![a-z-]+:)|\.(?=\s|$))")
+HALF_WIDTH = re.compile(r"[\u4e00-\u9fff](?:[,;?!](?![A-Za-z0-9_])|:(?![a-z-]+[:\[])|\.(?=\s|$))")
 
 
 class Language(Catalog):
