@@ -98,7 +98,8 @@ SEGMENTS = PAGE.one_of(
     "part", ("all", "first to second", "second to first", "first to first", "second to second"), label=N_("Sentences")
 )
 COLOURS = PAGE.one_of("colours", ("one", "own"), label=N_("Colours from 0 to"))
-CURVE = PAGE.one_of("curve", ("", "linear", "root"), label=N_("Colour steps"))  #: "": as long as the sentence asks for
+#: "linear", which a link need not name: even steps, or those of square roots where the sentence is long
+CURVE = PAGE.one_of("curve", ("linear", "root", "even"), label=N_("Colour steps"))
 
 # What is open below the picture
 OPEN = {name: PAGE.flag(f"open_{name}", label=title) for name, title in PANELS.items()}

@@ -127,7 +127,7 @@ def _choose_colours(stack: Stack) -> dict[str, Any]:
     curve = widgets.select_one(
         choices.CURVE,
         _("Colour steps"),
-        {"linear": _("even"), "root": _("square root")},
+        {"even": _("even"), "root": _("square root")},
         usual=shown_head.current_curve(stack),
     )
     return {"full_range": scale == "one", "root": curve == "root"}

@@ -75,7 +75,9 @@ def current_curve(stack: Stack) -> str:
 
     In a sentence longer than a small picture is wide, a row spreads its weight so far that even steps leave it black.
     """
-    return link_state.value(choices.CURVE) or ("root" if len(stack.keys) > packing.THUMBNAIL_SIDE else "linear")
+    chosen = link_state.value(choices.CURVE)
+    usual = "root" if len(stack.keys) > packing.THUMBNAIL_SIDE else "even"
+    return usual if chosen == choices.CURVE.default else str(chosen)
 
 
 def silenced_heads(stack: Stack) -> tuple[HeadPlace, ...]:
