@@ -64,7 +64,7 @@ def _draw_top(lesson: Lesson, number: int) -> None:
                 _draw_contents(lesson)
         _draw_sentence_box(lesson)
         widgets.toggle(choices.NOTES, _("Teacher’s notes"))
-        st.progress(number / count, progress_text, width=90)
+        st.progress(number / count, progress_text, width=115)
 
 
 def _open_directions(lesson: Lesson, number: int) -> tuple[bool, bool]:
