@@ -81,7 +81,7 @@ def test_another_key_meets_the_query_by_mouse_and_by_keys_and_the_link_keeps_it(
     address = page.url
     page.keyboard.press("ArrowDown")
     expect(sentence).to_contain_text("“because”")
-    until(lambda: page.url != address)
+    expect(page).not_to_have_url(address)
     page.reload()
     expect(sentence).to_contain_text("“because”")
 

@@ -179,7 +179,8 @@ LESSON = Lesson(
             N_("Why that hurts: no gradient"),
             N_(
                 "Training changes scores a little and looks at what comes of it. Random vectors show this for any d_k: "
-                "here few products, and no key has all. Entropy, in nats, is the natural logarithm of the effective keys."
+                "here few products, and no key has all. Entropy, in nats, is the natural logarithm of the effective "
+                "keys."
             ),
             LessonPicture("bars", {"d_k": "4"}),
             N_("Compare the curves at large d_k."),
