@@ -82,6 +82,8 @@ STOPS = (
          "[data-testid=read]"),
     Stop("birth", "born", ".av-slider-range", "Right Right", r"^Step 117: \d of 5 words", ".av-slider-range",
          "aria-valuetext"),
+    Stop("ribbons", "?lang=en", ".rb-word[tabindex='0']", "Left", r"^“because” becomes a mixture: "),
+    Stop("ribbons", "?lang=en", ".rb-dots", "Right Up", r"^layer 15, head 0$", ".rb-dots", "aria-valuetext"),
     Stop("birth", "born", ".bi-tile", "Enter", "silenced", ".bi-tile"),
     Stop("digit_pad", "pictures?pic_from=draw", "[data-testid=pad]", "Left Up", r"row 16, column 16"),
     Stop("presenter", "lessons?present=1", "[data-does=next]", "Enter", r"^Step 2 of \d", ".pr-place"),
