@@ -5,8 +5,10 @@ import torch
 
 from attnviz.models.attribution.circuit import Ablation, Member, find_circuit
 from attnviz.models.capture import capture
-from tests.models.tiny import tokens
+from attnviz.models.loading import load
+from tests.models.tiny import llama, tokens
 from tests.models.tiny_streams import STREAMS
+from tests.models.tiny_tokenizers import word_piece
 
 MEMBERS = [(0, 2), (1, 0), (1, 5), (2, None), (0, None)]
 
@@ -105,3 +107,14 @@ def test_the_order_is_that_of_the_effects_or_of_the_scores_given():
     assert dict(zip(found.members, found.scores, strict=True)) == pytest.approx(ablation.effects())
     given = find_circuit(model, tokens(1), tokens(1, seed=5), 7, 9, scores={(1, None): -3.0, (0, 4): 2.0}, sizes=(2,))
     assert given.members[:2] == ((1, None), (0, 4))
+
+
+def test_words_are_looked_up_in_the_tokenizer_that_is_given_and_in_the_loaded_models_own(tmp_path):
+    tokenizer, folder = word_piece(), str(tmp_path)
+    llama(vocab_size=len(tokenizer)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    loaded = load(folder)
+    prompts, words = ("the cat sat", "the cat the"), ("cat", "sat")
+    by_ids = find_circuit(loaded, *prompts, *map(tokenizer.convert_tokens_to_ids, words), sizes=(2,))
+    assert find_circuit(loaded, *prompts, *words, sizes=(2,)) == by_ids
+    assert find_circuit(loaded.model, *prompts, *words, sizes=(2,), tokenizer=loaded.tokenizer) == by_ids

@@ -80,3 +80,19 @@ def test_windowed_attention_is_attention_under_a_window_mask():
     # the layer lets the zeros before the first token take part: compare where the window is full
     expected = layer.out(attend(q, k, v, mask=sliding_window(11, 11, 4)).output.transpose(1, 2).flatten(2))
     assert torch.allclose(layer(x)[:, 3:], expected[:, 3:], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["conv", "window", "dilated", "attention", "linear", "rnn"])
+@pytest.mark.parametrize("n", [1, 2, 9, 10, 37, 64, 65])
+def test_a_path_has_as_many_layers_as_take_the_first_input_to_the_last_output(kind, n):
+    config = Config(n=n, d=8, k=4, window=10, heads=2)
+    if kind == "rnn":
+        assert layer_costs.path(kind, config) == n, "a recurrence takes a step for each place"
+        return
+    reached, layers = {n - 1}, 0
+    while not layers or 0 not in reached:
+        apart = {"conv": range(4), "window": range(10), "dilated": range(0, 4 * 4**layers, 4**layers)}.get(
+            kind, range(n)
+        )
+        reached, layers = {place - step for place in reached for step in apart if place >= step}, layers + 1
+    assert layer_costs.path(kind, config) == layers
