@@ -27,6 +27,8 @@ const [STAGE, WHEEL, LEAVE] = [1400, 500, 300];
 /** Milliseconds in which the wheel leaves no second step. */
 const COOL = 1000;
 const LEAST = 240;
+/** Pixels below a presented picture, for what one knows at the end of a lesson. */
+const ENDING = 60;
 const NARROW = 640;
 
 /** @extends {View<StoryHeader & Answer>} */
@@ -173,7 +175,7 @@ class AttentionStory extends View {
     const room = isNarrow
       ? 0.5 * globalThis.innerHeight
       : (globalThis.innerHeight - placeOnPage(this.root)) / by - below - 106;
-    const most = presented === null ? room : presented - below;
+    const most = presented === null ? room : presented - below - ENDING;
     this.height = Math.round(
       clamp(wantedHeight(Math.min(40, this.header.tokens.length)), LEAST, Math.max(LEAST, most)),
     );
