@@ -92,7 +92,8 @@ class Presenter {
     this.root.dataset.ready = "true";
     const here = `${data.present} ${data.page} ${data.title}`;
     const whole = !storedPresentation.here.startsWith(`${data.present} ${data.page} `);
-    if (here !== storedPresentation.here && data.present) this.begin(whole, storedPresentation.back && !whole);
+    if (here !== storedPresentation.here && data.present)
+      this.scrollToFirstPicture(whole, storedPresentation.back && !whole);
     storedPresentation.here = here;
     const step = `${data.page} ${data.title} ${data.place}`;
     const walked =
@@ -103,11 +104,11 @@ class Presenter {
   }
 
   /**
-   * Keeps the first picture of what was just opened at the window's top until the page has come and stands still.
+   * Scrolls to the first picture of what was just opened, and keeps it at the top of the window while the page grows.
    * @param {boolean} whole whether of the whole page, not of a section of it
    * @param {boolean} last whether the last picture instead
    */
-  begin(whole, last) {
+  scrollToFirstPicture(whole, last) {
     storedPresentation.back = false;
     this.keep(true, (main) => {
       const section = whole ? main : (document.querySelector(BEGINS) ?? main);
