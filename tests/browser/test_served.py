@@ -183,6 +183,7 @@ def test_a_page_s_link_is_copied_on_a_phone_and_opens_the_same_view_for_a_strang
     if words:
         expect(page.get_by_text(words).filter(visible=True).first).to_be_visible()
     assert where(page.url) == (path, asked)
+    expect(page.locator("[data-testid=stSidebar] a[href*=glossary]")).to_be_visible()
     begins = [name for name in (CHART, HIGHLIGHTER) if any(f"/{name}" in url for url in scripts)]
     assert HIGHLIGHTER not in begins, "no page begins with the highlighter"
     if CHART in row.scripts:
