@@ -8,8 +8,10 @@ const STAGES = [
   ...["words", "vectors", "asked", "roles", "scores", "scaled", "masked", "shares", "weights", "values", "mixture"],
   ...["new", "changed", "matrix"],
 ];
+/** @type {[string, string]} */
 const TINT = ["#808080", "#404040"];
 const roles = Object.fromEntries(["x", "q", "k", "v", "scores", "plain"].map((role) => [role, TINT]));
+/** @type {any} the colours that the scene asks for */
 const theme = { text: "#000000", background: "#ffffff", q: "#0072b2", k: "#c05500", font: "sans-serif", dark: false };
 const words = Object.fromEntries(
   ["query", "key", "value", "score", "weight", "hidden", "new_vector", "with_new", "with_old"].map((word) => [
@@ -32,36 +34,41 @@ function story(n, alike = false, scale = 0.5) {
   const tokens = Array.from({ length: n }, (_, key) => `word${key}`);
   const seen = tokens.map((_, key) => Number(key <= row));
   const changed = { at: 0, names: ["other", ...tokens.slice(1)], weights: tokens.map(() => 1 / n) };
+  /** @type {any} what the picture asks of its header */
   const header = { tokens, starts: tokens.map((_, i) => i > 0), row, width, seen, changed };
-  return { vectors, q, row, numbers: storyNumbers(header, payload, scale, width) };
+  const numbers = storyNumbers(header, payload, scale, width);
+  assert.ok(numbers.vectors);
+  return { vectors, q, row, numbers, mixed: numbers.vectors.z };
 }
 
+/** The surroundings of a scene. @param {number} width @param {number} height */
 const lookOf = (width, height, pair = 0) => ({
   ...{ width, height, pair, terms: 4, theme, words },
   colours: { masked: "#999999", roles },
 });
 
 test("a row is scores, their softmax, and the mixture of its values", () => {
-  const { vectors, q, row, numbers } = story(6);
+  const { vectors, q, row, numbers, mixed } = story(6);
   const scores = vectors.map((key) => key.reduce((sum, value, i) => sum + value * q[i], 0));
   const shares = scores.map((score, key) => (key <= row ? Math.exp(0.5 * score) : 0));
   const total = shares.reduce((sum, share) => sum + share, 0);
   shares.forEach((share, key) => assert.ok(Math.abs(numbers.weights[key] - share / total) < 1e-6));
-  numbers.vectors.z.forEach((value, i) => {
-    const mixed = vectors.reduce((sum, each, key) => sum + (shares[key] / total) * each[i], 0);
-    assert.ok(Math.abs(value - mixed) < 1e-6);
+  mixed.forEach((value, i) => {
+    const expected = vectors.reduce((sum, each, key) => sum + (shares[key] / total) * each[i], 0);
+    assert.ok(Math.abs(value - expected) < 1e-6);
   });
 });
 
 test("every word and every strip is the same mark from the first stage to the last", () => {
   const { numbers } = story(6);
-  const keysOf = (stage) => new Set(storyMarks(stage, numbers, lookOf(800, 500)).map(({ key }) => key));
+  const keysOf = (/** @type {string} */ stage) =>
+    new Set(storyMarks(stage, numbers, lookOf(800, 500)).map(({ key }) => key));
   for (const stage of STAGES) {
     const keys = keysOf(stage);
     numbers.keys.forEach((key) => assert.ok(keys.has(`word-${key}`), `${stage}: word ${key}`));
     assert.equal(keys.size, storyMarks(stage, numbers, lookOf(800, 500)).length, `${stage}: no key twice`);
   }
-  for (const [from, to, marks] of [
+  const shared = /** @type {[string, string, string[]][]} */ ([
     ["words", "vectors", ["strip-0"]],
     ["vectors", "roles", ["strip-0", "query"]],
     ["roles", "scores", ["strip-0", "query", "meets", "product"]],
@@ -70,7 +77,8 @@ test("every word and every strip is the same mark from the first stage to the la
     ["values", "mixture", ["value-0", "new"]],
     ["mixture", "new", ["new"]],
     ["new", "matrix", ["strip-0"]],
-  ]) {
+  ]);
+  for (const [from, to, marks] of shared) {
     for (const key of marks) assert.ok(keysOf(from).has(key) && keysOf(to).has(key), `${from} to ${to}: ${key}`);
   }
 });
@@ -80,16 +88,17 @@ test("all parts fill one bar, whose length is the sum of the weights", () => {
   const parts = storyMarks("weights", numbers, lookOf(800, 500)).filter(({ key }) => key.startsWith("part-"));
   const bar = storyMarks("weights", numbers, lookOf(800, 500)).find(({ key }) => key === "track-0");
   const [first, last] = [parts[0], parts.findLast(({ w }) => w > 0)];
+  assert.ok(bar && last);
   assert.equal(first.x, bar.x);
   assert.ok(Math.abs(last.x + last.w + 1 - bar.x - bar.w) < 0.01);
 });
 
 test("one token, equal words and sixty tokens have their place, on a phone too", () => {
-  for (const [n, alike] of [
+  for (const [n, alike] of /** @type {[number, boolean][]} */ ([
     [1, false],
     [4, true],
     [60, false],
-  ]) {
+  ])) {
     for (const [width, height] of [
       [900, 560],
       [358, 420],
@@ -105,10 +114,9 @@ test("one token, equal words and sixty tokens have their place, on a phone too",
           if (kind !== "text" && alpha)
             assert.ok(x >= -1 && x + w <= width + 1 && y + h <= height + 1, `${at}: inside`);
         }
-        assert.doesNotMatch(
-          stageSentence(stage, numbers, { pair: 0, terms: 4, words: { [`story_${stage}`]: "{share} {best}" } }),
-          /NaN|undefined/,
-        );
+        const words = { [`story_${stage}`]: "{share} {best}" };
+        const sentence = stageSentence(stage, numbers, { ...lookOf(width, height), words });
+        assert.ok(!/NaN|undefined/.test(sentence), sentence);
       }
     }
   }
@@ -119,10 +127,13 @@ test("on the way marks begin and end where their stages have them", () => {
   const [from, to] = ["masked", "weights"].map((stage) => storyMarks(stage, numbers, lookOf(800, 500)));
   const way = travel(from, to);
   const last = new Map(way(1).map((mark) => [mark.key, mark]));
-  for (const { key, x, w, text } of to)
-    assert.deepEqual([last.get(key).x, last.get(key).w, last.get(key).text], [x, w, text]);
+  for (const { key, x, w, text } of to) {
+    const mark = last.get(key);
+    assert.deepEqual([mark?.x, mark?.w, mark?.text], [x, w, text]);
+  }
   const half = way(0.5).find(({ key }) => key === "bar-0");
   const [here, there] = [from, to].map((marks) => marks.find(({ key }) => key === "bar-0"));
+  assert.ok(half && here && there);
   assert.ok(Math.abs(half.w - (here.w + there.w) / 2) < 1e-6);
 });
 
