@@ -114,8 +114,8 @@ test("one token, equal words and sixty tokens have their place, on a phone too",
           if (kind !== "text" && alpha)
             assert.ok(x >= -1 && x + w <= width + 1 && y + h <= height + 1, `${at}: inside`);
         }
-        const words = { [`story_${stage}`]: "{share} {best}" };
-        const sentence = stageSentence(stage, numbers, { ...lookOf(width, height), words });
+        const captions = { [`story_${stage}`]: "{share} {best}" };
+        const sentence = stageSentence(stage, numbers, { ...lookOf(width, height), words: captions });
         assert.ok(!/NaN|undefined/.test(sentence), sentence);
       }
     }
