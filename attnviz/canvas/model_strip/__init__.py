@@ -1,10 +1,11 @@
 """Where the head on show sits in its model: a press on a block chooses its layer; a file shows the same."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from attnviz.base.record_json import to_json
 from attnviz.base.words import _
 from attnviz.canvas.shared.component import Gestures, get_component
 from attnviz.canvas.shared.packing import fingerprint, pack_blob
@@ -67,11 +68,11 @@ def strip_figure(parts: ModelParts, at: tuple[int, int], title: str) -> StripFig
 
 def strip_header(parts: ModelParts) -> dict[str, Any]:
     kinds = list(dict.fromkeys(parts.inside))
-    block_headers = [asdict(kind) for kind in kinds]
+    block_headers = [to_json(kind) for kind in kinds]
     return {
-        "before": [asdict(component) for component in parts.before],
-        "after": [asdict(component) for component in parts.after],
-        "blocks": asdict(parts.blocks) | {"of": [block_headers[kinds.index(block)] for block in parts.inside]},
+        "before": [to_json(component) for component in parts.before],
+        "after": [to_json(component) for component in parts.after],
+        "blocks": to_json(parts.blocks) | {"of": [block_headers[kinds.index(block)] for block in parts.inside]},
         "heads": list(parts.heads),
         "colours": {"q": Q_BLUE, "k": K_VERMILION},
         "words": {
