@@ -5,6 +5,8 @@ The distance is the Jensen-Shannon divergence in nats, from 0 to ln 2, the mean 
 beside the distance stands how many random rows of the same shape, on other words, have a head as near.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -92,7 +94,7 @@ def _shuffle(heads: Floats, row: Floats, count: int, random: np.random.Generator
 
 
 def nearest_heads(
-    trace: "Trace | Sequence[Trace]",
+    trace: Trace | Sequence[Trace],
     rows: Mapping[int, ArrayLike] | Sequence[Mapping[int, ArrayLike]],
     most: int = 5,
     seed: int = 0,

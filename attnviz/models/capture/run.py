@@ -359,9 +359,11 @@ def _to_tensor(name: str, value: Any) -> Any:
 
 def _require_known_ids(module: Any, ids: Any) -> None:
     """Raise a Problem for token ids outside the vocabulary of a model that reads text only."""
-    table = module.get_input_embeddings() if hasattr(module, "get_input_embeddings") else None
-    text_only = module.config is module.config.get_text_config() and module.main_input_name == "input_ids"
-    if not text_only or not isinstance(table, nn.Embedding) or not isinstance(ids, Tensor) or not ids.numel():
+    config = getattr(module, "config", None)
+    if config is None or config is not config.get_text_config() or module.main_input_name != "input_ids":
+        return
+    table = module.get_input_embeddings()
+    if not isinstance(table, nn.Embedding) or not isinstance(ids, Tensor) or not ids.numel():
         return
     for extreme in (int(ids.min()), int(ids.max())):
         if not 0 <= extreme < table.num_embeddings:
