@@ -76,7 +76,7 @@ class Habit:
         """A mask and a scale, as the head's canvas tells them."""
         mask, window = self.chance.choice(("model", "none", "causal", "window")), self.chance.randint(1, 6)
         factor = round(self.chance.uniform(0, 10), 2)
-        drawn = {"hidden": [], "painted": "", "where": "head", "seen": "after"}
+        drawn = {"hidden": [], "painted": "", "silenced": [], "where": "head", "seen": "after"}
         return {"mask": mask, "window": window, "scale": "factor", "factor": factor} | drawn
 
     def sentence(self) -> str:

@@ -47,8 +47,7 @@ def token_arcs(tokens: Sequence[str], arcs: Sequence[tuple[int, int, float, str]
         series.append(line(x, y, name, Q_BLUE if side == "q" else K_VERMILION, width=5, hover=f"{name}: {hover}"))
     return chart(
         series,
-        token_axis(tokens, 40, range=[-0.6, len(tokens) - 0.4], ticks="", tickangle=-35 if len(tokens) > 14 else 0)
-        | BARE,
+        token_axis(tokens, 40, range=[-0.6, len(tokens) - 0.4], ticks="", autotickangles=[0, -45, -90]) | BARE,
         axis(showticklabels=False, range=[0, 1.1 * most], ticks="") | BARE,
         height=190,
         legend={"y": 1.02, "yanchor": "bottom", "orientation": "h"},
