@@ -20,8 +20,8 @@ IMAGES = ROOT / "docs" / "images"
 
 #: file -> (where, dark?, width, height, a text that is there once the page has drawn)
 SHOTS = {
-    "start.png": ("/", False, 1440, 900, "gives 75%"),
-    "explore-dark.png": ("/explore?mask=none&seen=after", True, 1440, 1000, "Mask off"),
+    "start.png": ("/", False, 1440, 900, None),
+    "explore-dark.png": ("/explore?mask=none&seen=after", True, 1440, 1000, None),
     "scaling.png": ("/scaling", False, 1440, 1000, None),
     "sharing.png": ("/sharing", False, 1440, 1000, None),
     "build.png": ("/build", False, 1440, 1000, None),
@@ -35,7 +35,7 @@ SHOTS = {
     "fast.png": ("/fast", False, 1440, 1000, None),
     "decoding.png": ("/decoding", False, 1440, 1000, "alone is processed"),
     "positions.png": ("/positions?p_section=circle", False, 1440, 1000, None),
-    "lessons.png": ("/lessons?lesson=scaling&step=2", False, 1440, 1000, None),
+    "lessons.png": ("/lessons?step=5", False, 1440, 1000, None),
 }  # fmt: skip
 NOTEBOOK = "notebook.png"
 CELLS = """# %%
