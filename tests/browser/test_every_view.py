@@ -137,7 +137,7 @@ def menus(page, met: set[str]) -> set[str]:
         body.first.wait_for()
         answered(page)
         said |= said_on(page)
-        page.keyboard.press("Escape")  # on a phone what opens may lie over its button
+        button.evaluate("it => it.click()")  # on a phone what opens may lie over its button
         body.first.wait_for(state="detached")
     return said
 

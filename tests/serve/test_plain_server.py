@@ -28,7 +28,16 @@ async def changed(url: str, first: str, then: str) -> list[list[bytes]]:
     visitor, seen = Visitor(url), []
     await visitor.enter("explore", LINK + first)
     seen.append(pictures(visitor))
-    edit = {"mask": then, "window": 2, "where": "all", "hidden": [1], "painted": "", "scale": "none", "silenced": [], "seq": 1}
+    edit = {
+        "mask": then,
+        "window": 2,
+        "where": "all",
+        "hidden": [1],
+        "painted": "",
+        "scale": "none",
+        "silenced": [],
+        "seq": 1,
+    }
     await visitor.tell(visitor.find("head"), "edit", edit | {"factor": 1, "seen": "after"})
     seen.append(pictures(visitor))
     await visitor.leave()
