@@ -104,7 +104,8 @@ _FAULTS = """(quiet) => {
         ...lines("export apart", apart)];
 }"""
 #: What lies over others on purpose, is read out alone, or scrolls inside itself.
-_QUIET = ".av-sr, script, style, .katex, .st-key-l-below, [data-testid=stDataFrame], [class*=st-key-presenter], pre, .sr-only, "
+_QUIET = ".av-sr, script, style, .katex, [data-testid=stDataFrame], [class*=st-key-presenter], pre, .sr-only, "
+_QUIET += ".st-key-l-below, "
 #: Slanted words of an axis: their boxes lie over each other, they do not.
 _QUIET += "text[transform*='rotate(']:not([transform*='rotate(0'])"
 
