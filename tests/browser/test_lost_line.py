@@ -42,6 +42,8 @@ def restarted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Restarted]:
 @pytest.fixture
 def visited(browser, restarted):
     """`visited("explore", "[data-testid=heatmap]")`: a page at rest of a server that will be killed."""
+    if restarted.server.process.poll() is not None:  # a test before this one failed while there was none
+        restarted.start()
     with windows(browser) as make:
 
         def open_it(view, *drawn):

@@ -21,6 +21,7 @@ from playwright.sync_api import expect
 from torch import Tensor, nn
 
 from attnviz.core.attention import Scale, attend
+from attnviz.figures.theme import WEIGHTS
 from attnviz.models.architecture import Architecture
 from attnviz.models.capture import capture
 from tests.browser import saving
@@ -255,34 +256,37 @@ def assert_same(shown: np.ndarray, expected: np.ndarray) -> None:
     assert (expected[np.isnan(shown)] == 0).all()
 
 
-def overview_pixels(page: Any, n: int) -> np.ndarray:
-    """(heads, n, n): how bright the middle of each cell of each small picture is painted, 0 to 255."""
+def overview_pixels(page: Any) -> np.ndarray:
+    """(heads, rows, columns): how bright each pixel of each small picture is painted, 0 to 255."""
     return np.array(
         page.get_by_test_id("overview").evaluate(
-            """(stage, n) => {
+            """(stage) => {
                 const canvas = stage.querySelector("canvas"), ink = canvas.getContext("2d");
-                const [wide, high, places] = JSON.parse(stage.dataset.tiles);
                 const ratio = canvas.width / parseFloat(canvas.style.width);
-                const { data } = ink.getImageData(0, 0, canvas.width, canvas.height);
-                const bright = (x, y) => {
-                    const at = 4 * (Math.floor(y * ratio) * canvas.width + Math.floor(x * ratio));
-                    return 0.299 * data[at] + 0.587 * data[at + 1] + 0.114 * data[at + 2];
-                };
-                const cells = [...Array(n).keys()];
-                return places.map(([x, y]) => cells.map((q) => cells.map(
-                    (k) => bright(x + ((k + 0.5) * wide) / n, y + ((q + 0.5) * high) / n))));
-            }""",
-            n,
+                const [tiles, place] = [JSON.parse(stage.dataset.tiles), (size) => Math.round(size * ratio)];
+                const [wide, high, places] = [place(tiles[0]), place(tiles[1]), tiles[2]];
+                return places.map(([x, y]) => {
+                    const { data } = ink.getImageData(place(x), place(y), wide, high);
+                    const bright = (at) => 0.299 * data[at] + 0.587 * data[at + 1] + 0.114 * data[at + 2];
+                    return [...Array(high).keys()].map((row) =>
+                        [...Array(wide).keys()].map((column) => bright(4 * (row * wide + column))));
+                });
+            }"""
         )
     )
 
 
-def as_painted(painted: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The brightness that each weight has most of the time, on all tiles together: one scale of colours for all."""
-    edges = np.unique(np.quantile(weights, np.linspace(0, 1, 200)))
-    which = np.digitize(weights, edges)
-    middle = np.array([np.median(painted[which == i]) if (which == i).any() else np.nan for i in range(len(edges) + 1)])
-    return middle[which]
+def brightness(weights: np.ndarray) -> np.ndarray:
+    """How bright the app's colours of these weights are, 0 to 255."""
+    stops, colours = zip(*WEIGHTS, strict=True)
+    return np.interp(weights, stops, [np.dot((0.299, 0.587, 0.114), list(bytes.fromhex(c[1:]))) for c in colours])
+
+
+def shares_of_cells(pixels: int, cells: int) -> np.ndarray:
+    """(pixels, cells): how much of each pixel of a line lies on each cell of it."""
+    edges, cell = np.linspace(0, cells, pixels + 1), np.arange(cells)
+    common = np.minimum(edges[1:, None], cell + 1) - np.maximum(edges[:-1, None], cell)
+    return np.where(common > 1e-9, common, 0) * pixels / cells
 
 
 # The same numbers by another way: the model as it was converted, its recorded Q and K, and attend
@@ -485,16 +489,17 @@ def test_sliding_through_the_heads_shows_each_and_its_link_opens_it(visit, train
 
 
 def the_heads_are_the_models(page: Any, model: Trained, n: int) -> None:
-    """Every head of the model has its picture: each cell is as bright as its weight asks."""
-    pictures = overview_pixels(page, n)  # (heads, Q, K): how bright each cell is painted
-    assert len(pictures) == LAYERS * HEADS == 270
-    expected = np.stack(
+    """Every head of the model has its picture: each pixel is as bright as the weights that it lies on ask."""
+    painted = overview_pixels(page)
+    assert len(painted) == LAYERS * HEADS == 270
+    weights = np.stack(
         [model.weights(SENTENCE, la, he, causal(n), "sqrt") for la in range(LAYERS) for he in range(HEADS)]
     )
-    seen = np.tril(np.ones((n, n), bool))
-    painted, weights = pictures[:, seen], expected[:, seen]  # (heads, cells)
+    down, across = (shares_of_cells(pixels, n) for pixels in painted.shape[1:])
+    seen = down @ np.triu(np.ones((n, n)), 1) @ across.T == 0  # no part of a hidden cell
+    painted, asked = painted[:, seen], (down @ brightness(weights) @ across.T)[:, seen]
     assert (painted.max(1) - painted.min(1)).min() > 50, "a tile is blank"
-    assert np.abs(painted - as_painted(painted, weights)).max() < 8, "a tile shows another head"
+    assert np.abs(painted - asked).max() < 4, "a tile shows another head"
 
 
 def the_head_is_saved(page: Any, tokens: list[str]) -> None:
