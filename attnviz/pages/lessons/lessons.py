@@ -221,7 +221,8 @@ def _draw_step(lesson: Lesson, number: int) -> None:
     is_below = kind.is_wide or (kind.is_wide_on_page and not presented)
     if link_state.value(choices.NOTES) and not presented:  # they are not for the class
         _draw_notes(lesson, step, facts)
-    left, right = st.columns([1, 1] if is_below else [1, 2.5], gap="large")
+    step_area = st.container(key="l-story" if picture.kind == "story" else "l-step")
+    left, right = step_area.columns([1, 1] if is_below else [1, 2.5], gap="large")
     with left:
         if presented and kind.shows_sentence:
             _draw_sentence_box(lesson)  # the class may give another
