@@ -30,8 +30,10 @@ SPEAKING = {
     "Masks": ("/masks", "Your sentence", "m_text", mask_choices.EXAMPLE),
 }
 OTHERS = [name for name in SPEAKING if name != "Start"]
+CARDS = ["Lessons", "Share heads", "Explore"]
 TITLES = {
     "Start": "What is attention?",
+    "Lessons": "Lessons",
     "Explore": "Explore attention",
     "Build": "Build attention by hand",
     "Masks": "Who may look at whom",
@@ -115,11 +117,10 @@ def test_a_gesture_that_leaves_before_the_link_is_known_takes_nothing_back(slow)
     box.fill(SENTENCE)
     box.press("Enter")
     server_wrote(page, line, "sentence=")
-    stage = page.get_by_test_id("heatmap").first
-    stage.click(position={"x": 200, "y": 200})
+    page.get_by_role("switch").click()  # every word may look at all
     server_answers(page, line)
     line.let_go()
-    in_link(page, sentence=SENTENCE)
+    in_link(page, sentence=SENTENCE, causal="false")
     answered(page)
     assert box.input_value() == SENTENCE
     assert link(page)["sentence"] == SENTENCE
@@ -143,12 +144,13 @@ def test_a_sentence_typed_on_start_travels_to_every_page_by_menu_and_by_card(ope
     of_sentence(page, "Start").press("Enter")
     in_link(page, sentence=SENTENCE)
     answered(page)
-    for door, ways in ((menu, [*OTHERS, "Start"]), (by_card, [way for name in OTHERS for way in (name, "Start")])):
+    for door, ways in ((menu, [*OTHERS, "Start"]), (by_card, [way for name in CARDS for way in (name, "Start")])):
         for name in ways:
             (menu if name == "Start" else door)(page, name).click()
             at(page, name)
-            until(lambda name=name: of_sentence(page, name).input_value() == SENTENCE)
-            in_link(page, **{SPEAKING[name][2]: SENTENCE})
+            if name in SPEAKING:
+                until(lambda name=name: of_sentence(page, name).input_value() == SENTENCE)
+                in_link(page, **{SPEAKING[name][2]: SENTENCE})
 
 
 # Coming back, Back and Forward
