@@ -83,6 +83,8 @@ def side_by_side(
         title=title,
         top=56 if title else 36,
     )
+    beside = {"orientation": "v", "len": 0.9, "x": 1.02, "xanchor": "left", "y": 0.5, "yanchor": "middle"}
+    fig.update_traces(colorbar=beside | {"title": {"side": "right"}}, selector={"type": "heatmap"})  # names are below
     if any(not np.isfinite(values).all() for _name, values in parts):
         masked_legend(fig, _("masked"))
     return fig
