@@ -18,8 +18,8 @@ LOWEST = {(1280, 720): (300, 1 / 2), (390, 844): (520, 1 / 3)}
 #: before and after a page is presented: what canvases write meanwhile is cut elsewhere, and no word of the view
 _ASIDE = "() => { globalThis.heldWords = globalThis.drawnWords; globalThis.drawnWords = new Set() }"
 _BACK = "() => { globalThis.drawnWords = globalThis.heldWords }"
-#: Of a presented page: whether something stands above the main picture or it ends higher above the bar than a control is, and what of it
-#: lies under the bar, is a low chart, is words under a chart, or lies across the bar.
+#: Of a presented page: whether something stands above the main picture or it ends higher above the bar than a control
+#: is, and what of it lies under the bar, is a low chart, is words under a chart, or lies across the bar.
 _OUT_OF_ROOM = """() => {
   const main = document.querySelector(".st-key-main-picture").getBoundingClientRect();
   const bar = document.querySelector(".st-key-presenter").getBoundingClientRect().top;
