@@ -32,6 +32,7 @@ from tests.browser.every_view import page_of, views
 from tests.browser.layout_faults import layout_faults
 from tests.browser.picture_first import PICTURE, begins_low, is_a_picture, out_of_room
 from tests.browser.shown_words import DRAWN, said_on, unfolded
+from tests.waiting import until
 
 WORD = re.compile(r"(?<![\w.\-_/=])[A-Za-z][A-Za-z'’]++(?![\w/=…])")
 #: A token of the visitor's is a part of a word: "ired" of "tired".
@@ -138,7 +139,7 @@ def menus(page, met: set[str]) -> set[str]:
         answered(page)
         said |= said_on(page)
         button.evaluate("it => it.click()")  # on a phone what opens may lie over its button
-        body.first.wait_for(state="detached")
+        until(lambda: not body.count() or page.keyboard.press("Escape"))  # a page made anew meanwhile opens it again
     return said
 
 
