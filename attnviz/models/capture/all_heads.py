@@ -23,11 +23,10 @@ from attnviz.core.measures import (
     mean_over_rows,
     weighted_sum,
 )
-from attnviz.models.capture.bands import visible_keys
+from attnviz.models.capture.bands import FEWEST_ROWS, visible_keys
 from attnviz.models.capture.recorded_layer import CHUNK, RecordedLayer
 
 SIDE = 32  #: cells a side of a picture, at most
-FEWEST_ROWS = 32  #: at a time: with fewer, calls would take longer than numbers
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from attnviz.base.message import MessageList, Problem
 from attnviz.core import measures
-from attnviz.core.attention import grouped_matmul
+from attnviz.core.attention import causal_weights
 from attnviz.models.capture.head_selection import to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.tokens.units import Unit
@@ -24,19 +24,23 @@ FEWEST_ROWS = 32  #: of a band: with fewer, calls would take longer than numbers
 
 
 @dataclass(frozen=True)
-class WeightBand:
-    """Weights of some rows for the keys that any of these rows may see."""
+class Band:
+    """Some rows of some heads, and the keys that any of these rows may see."""
 
-    weights: Tensor  #: (B, H', q, k)
     heads: list[int]
     rows: slice
     keys: slice
 
 
-def weight_bands(
-    layer: RecordedLayer, heads: Sequence[int] | None = None, aligned: bool = False
-) -> Iterator[WeightBand]:
-    """Yield a layer's weights in bands: heads that share a K/V head together, rows from first to last.
+@dataclass(frozen=True)
+class WeightBand(Band):
+    """The weights of a band."""
+
+    weights: Tensor  #: (B, H', q, k)
+
+
+def split_bands(layer: RecordedLayer, heads: Sequence[int] | None = None, aligned: bool = False) -> Iterator[Band]:
+    """Yield the bands of a layer: heads that share a K/V head together, rows from first to last.
 
     With `aligned`, a band's last key is at the position of its last query, as measures of neighbouring tokens expect;
     a layer that looks ahead then comes in bands of all rows.
@@ -54,13 +58,21 @@ def weight_bands(
         size = q_len if whole else max(FEWEST_ROWS, CELLS // max(1, b * len(group) * k_len))
         for start in range(0, q_len, size):
             rows = slice(start, min(start + size, q_len))
-            if simple:
-                yield WeightBand(_causal_weights(layer, group, rows), group, rows, slice(0, rows.stop))
-                continue
-            keys = slice(0, k_len) if mask is None or whole else visible_keys(mask, rows)
-            if aligned and not whole:
+            if simple or (aligned and not whole):
                 keys = slice(0, rows.stop + k_len - q_len)
-            yield WeightBand(layer.cropped(rows, keys).weights(group), group, rows, keys)
+            else:
+                keys = slice(0, k_len) if mask is None or whole else visible_keys(mask, rows)
+            yield Band(group, rows, keys)
+
+
+def weight_bands(
+    layer: RecordedLayer, heads: Sequence[int] | None = None, aligned: bool = False
+) -> Iterator[WeightBand]:
+    """Yield a layer's weights in the bands of `split_bands`."""
+    simple = _is_plain_causal(layer)
+    for band in split_bands(layer, heads, aligned):
+        weights = _causal_weights(layer, band) if simple else layer.cropped(band.rows, band.keys).weights(band.heads)
+        yield WeightBand(band.heads, band.rows, band.keys, weights)
 
 
 def _looks_ahead(mask: Tensor, q_len: int, k_len: int) -> bool:
@@ -74,15 +86,12 @@ def _is_plain_causal(layer: RecordedLayer) -> bool:
     return layer.exact and layer.causal and layer.shape[2] == layer.shape[3] and all(extra is None for extra in more)
 
 
-def _causal_weights(layer: RecordedLayer, heads: list[int], rows: slice) -> Tensor:
+def _causal_weights(layer: RecordedLayer, band: Band) -> Tensor:
     """Weights of plain causal heads, all those of one K/V head or of the layer, in fewer passes than `attend` takes."""
     q, k, _ = layer.qkv
-    groups = sorted({head * layer.n_kv_heads // layer.n_heads for head in heads})
-    scores = grouped_matmul(to_float32(q[:, heads, rows]) * layer.scale, to_float32(k[:, groups, : rows.stop]).mT)
-    count = rows.stop - rows.start
-    hidden = torch.ones(count, count, dtype=torch.bool, device=scores.device).triu(1)
-    scores[..., rows.start :].masked_fill_(hidden, -torch.inf)
-    return scores.softmax(-1)
+    groups = sorted({head * layer.n_kv_heads // layer.n_heads for head in band.heads})
+    queries, keys = to_float32(q[:, band.heads, band.rows]), to_float32(k[:, groups, band.keys])
+    return causal_weights(queries, keys, layer.scale)
 
 
 def visible_keys(mask: Tensor, rows: slice) -> slice:

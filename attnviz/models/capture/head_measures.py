@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.extras import load_figures, pandas
-from attnviz.models.capture.bands import CELLS, FEWEST_ROWS
+from attnviz.models.capture.bands import split_bands
 from attnviz.models.capture.head_selection import to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
 
@@ -65,14 +65,14 @@ def largest_scores(layers: Sequence[RecordedLayer]) -> Tensor:
 
 def _largest_score(layer: RecordedLayer) -> Tensor:
     """The largest visible score of each head over all real queries, (B, H)."""
-    batch, heads, length, keys = layer.shape
+    batch, heads, *_ = layer.shape
     best = torch.full((batch, heads), -torch.inf, device=layer.device)
-    size, real = max(FEWEST_ROWS, CELLS // max(1, batch * heads * keys)), layer.real_queries
-    for start in range(0, length, size):
-        rows = slice(start, min(start + size, length))
-        stages = layer.cropped(rows, slice(0, keys)).stages_of(list(range(heads)), values=False)
-        scores = to_float32(stages.masked.amax(-1))
-        if real is not None:
-            scores = scores.masked_fill(~real[..., rows], -torch.inf)
-        best = torch.maximum(best, scores.amax(-1))
+    real = layer.real_queries
+    for band in split_bands(layer):
+        cropped = layer.cropped(band.rows, band.keys)
+        for _, group in cropped.group_heads(band.heads):  # of one scale each
+            scores = to_float32(cropped.stages_of(group, values=False).masked.amax(-1))
+            if real is not None:
+                scores = scores.masked_fill(~real[..., band.rows], -torch.inf)
+            best[:, group] = torch.maximum(best[:, group], scores.amax(-1))
     return best

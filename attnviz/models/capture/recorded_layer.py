@@ -166,8 +166,7 @@ class RecordedLayer:
                 )
             return self.reported[:, chosen]
         parts = [
-            self.stages_of(group, mask, scale, start, values=False).weights
-            for start, group in self._group_heads(chosen)
+            self.stages_of(group, mask, scale, start, values=False).weights for start, group in self.group_heads(chosen)
         ]
         return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
@@ -240,7 +239,7 @@ class RecordedLayer:
 
     def _compute_outputs(self, chosen: list[int]) -> Tensor:
         """Compute the outputs of these heads, replaced where an intervention set them."""
-        outputs = torch.cat([self.stages_of(group).output for _, group in self._group_heads(chosen)], 1)
+        outputs = torch.cat([self.stages_of(group).output for _, group in self.group_heads(chosen)], 1)
         if self.set_output is not None:
             outputs = _override(self.set_output[:, chosen], outputs)
         if not self.silenced:
@@ -248,7 +247,7 @@ class RecordedLayer:
         active = torch.tensor([head not in self.silenced for head in chosen], device=outputs.device)
         return torch.where(active[:, None, None], outputs, 0.0)
 
-    def _group_heads(self, heads: list[int]) -> Iterator[tuple[int, list[int]]]:
+    def group_heads(self, heads: list[int]) -> Iterator[tuple[int, list[int]]]:
         """Yield groups of neighbours among `heads` with one scale, each with its start index in `heads`."""
         b, _, q_len, k_len = self.shape
         step, start = max(1, CHUNK // (b * q_len * k_len)), 0
