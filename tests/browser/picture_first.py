@@ -18,8 +18,8 @@ LOWEST = {(1280, 720): (300, 1 / 2), (390, 844): (520, 1 / 3)}
 #: before and after a page is presented: what canvases write meanwhile is cut elsewhere, and no word of the view
 _ASIDE = "() => { globalThis.heldWords = globalThis.drawnWords; globalThis.drawnWords = new Set() }"
 _BACK = "() => { globalThis.drawnWords = globalThis.heldWords }"
-#: Of a presented page: whether something stands above the main picture or it ends higher above the bar than a control
-#: is, and what of it lies under the bar, is a low chart, is words under a chart, or lies across the bar.
+#: Of a presented page: whether something stands above the main picture or it ends high above the bar, and what of it
+#: lies under the bar, is a low chart, is words under a chart, or lies across the bar.
 _OUT_OF_ROOM = """() => {
   const main = document.querySelector(".st-key-main-picture").getBoundingClientRect();
   const bar = document.querySelector(".st-key-presenter").getBoundingClientRect().top;
@@ -33,7 +33,7 @@ _OUT_OF_ROOM = """() => {
   const boxes = [...document.querySelectorAll(".st-key-main-picture .stBidiComponent")]
     .map((each) => each.getBoundingClientRect());
   return {
-    high: main.top < 0 || main.top > 20, short: main.bottom < bar - 150,  // a control may stand below it
+    high: main.top < 0 || main.top > 20, short: main.bottom < bar - 30,
     low: charts.filter(({bottom}) => bottom > bar).length, small: charts.filter(({height}) => height < 150).length,
     under: under.length, across: boxes.filter(({top, bottom}) => top < bar && bottom > bar + 2).length,
   };

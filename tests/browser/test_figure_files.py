@@ -136,12 +136,13 @@ def test_the_command_s_files_are_those_that_the_page_saves(link, server_url, new
         if button.count():
             mine, theirs = figure_file(figure, kind, looks).decode(), saved_bytes(page, button.first).decode()
             assert mine == theirs or (same_table if kind == "csv" else same_document)(mine, theirs)
-    if link == LINKS[0]:
+    if link in LINKS[:2]:
         pictures = figure_file(figure, "png", looks), saved_bytes(page, page.locator("button[data-kind=png]"))
         a, b = (np.asarray(Image.open(io.BytesIO(each)).convert("RGB"), np.float64) for each in pictures)
         assert a.shape == b.shape
         assert np.abs(a - b).mean() < 4, "of 255; letters are smoothed in two ways"
-        assert np.abs(a - 255).mean() > 10, "something is drawn"
+        least = 10 if link == LINKS[0] else 30  # a blank picture has 0; ribbons leave most of theirs white
+        assert np.abs(a - 255).mean() > least, "something is drawn"
 
 
 def test_without_a_name_a_link_gives_the_figure_that_it_is_about(server_url):

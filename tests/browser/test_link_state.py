@@ -253,9 +253,6 @@ def test_a_saved_view_holds_everything_and_opens_the_same_elsewhere(opened, tmp_
     page.keyboard.press("Escape")
     for each in (page, other):
         each.mouse.move(3, 3)
-        each.reload()  # a page that another one led to may be a pixel higher
-        each.get_by_text("No token may look at: three (3).").wait_for(timeout=FIRST)
-        answered(each)
     pictures = [lambda each=each: each.get_by_test_id("heatmap").first.screenshot() for each in (page, other)]
     until(lambda: pictures[0]() == pictures[1]())
 

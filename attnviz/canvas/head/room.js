@@ -48,7 +48,7 @@ export function availableHeight(rows, left, screen, taken, below) {
 function isSameRoom(one, other) {
   if (other?.width !== one.width || one.many !== other.many || one.presented !== other.presented) return false;
   if (one.high === null || other.high === null) return one.high === other.high;
-  return Math.abs(one.high - other.high) < 3;
+  return Math.abs(one.high - other.high) < 1;
 }
 
 /** Where the two pictures of a head have their places: side by side where there is room, above each other elsewhere. */
