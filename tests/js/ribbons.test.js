@@ -159,6 +159,27 @@ test("the sentence is true of one word, of equal words, of ties and at the ends 
   assert.match(told(headOf(TOKENS, RAW, shut), { word: 3 }, shut), /^<empty it /);
   const tie = headOf(TOKENS, rawHead(TOKENS.map((_q, q) => TOKENS.map((_k, k) => (q === 4 && k < 2 ? 40 : 0)))));
   assert.match(told(tie, { word: 4 }), /^<mixture .*<part \S+ The 49% .*<part \S+ cat 49% /s);
+  const halves = headOf(TOKENS, rawHead(TOKENS.map((_q, q) => TOKENS.map((_k, k) => (q > 1 && k < 2 ? 4000 : 0)))));
+  assert.match(
+    told(halves, { word: 4 }),
+    /^<mixture .*<part \S+ The 50% .*<part \S+ cat 50% [^<]*$/s,
+    "no half is most",
+  );
+  const two = TOKENS.map((_q, q) => TOKENS.map((_k, k) => (k === 1 ? [0, 40, 40, 40, 10][q] : 0)));
+  assert.match(told(headOf(TOKENS, rawHead(two)), { word: 2 }), /^<becomes saw cat 9\d% .*<one_more /, "10 is no half");
+  const three = two.map((row, q) => (q === 4 ? [0, 30, 0, 0, 0] : q === 3 ? [0, 4000, 0, 0, 0] : row));
+  const tied = headOf([...TOKENS, "so"], rawHead([...three.map((row) => [...row, 0]), [0, 4000, 0, 0, 0, 0]]));
+  assert.match(told(tied, { word: 2 }), /^<becomes .*<some_up_to .* 100% 3 /);
+  const [third, last] = [
+    { axis: /** @type {const} */ ("k"), word: 1 },
+    { axis: /** @type {const} */ ("k"), word: 0 },
+  ];
+  assert.match(told(head, third), /^<looked cat .* saw .*<lookers cat .* 2 /, "a column");
+  assert.match(
+    told(headOf(TOKENS, RAW, open), last, open),
+    /^<looked_alike The .* 20% 4 [^<]*$/,
+    "none looks there most",
+  );
   assert.match(told(head, { word: 2, pinned: 1 }), /^<pair .*<pair_from /);
   assert.match(told(head, { word: 2, pinned: 4 }), /^<becomes /, "what the mask hides is not pinned");
 });

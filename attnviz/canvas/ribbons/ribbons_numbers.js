@@ -90,6 +90,18 @@ function namesIn({ tokens }, { word }) {
 /** @param {number} share */
 const percent = (share) => formatPercent(share, 0);
 
+/** Whether a row gives one key at least half, and more than any other. @param {ArrayLike<number>} row @param {number} key */
+function isMostly(row, key) {
+  return row[key] >= 0.5 && leadOver(row, key) >= ALIKE;
+}
+
+/** How much more a row gives one key than the next of the others. @param {ArrayLike<number>} row @param {number} key */
+function leadOver(row, key) {
+  let next = 0;
+  for (let i = 0; i < row.length; i++) if (i !== key) next = Math.max(next, row[i]);
+  return row[key] - next;
+}
+
 /** What the touched word becomes. @param {Head} head @param {Touched} touched @param {(number | null)[]} shares @param {Words} words */
 function describeMixture(head, touched, shares, words) {
   const name = namesIn(head, touched);
@@ -101,7 +113,7 @@ function describeMixture(head, touched, shares, words) {
   const names = { token, key: name(first.i), share: percent(first.share), count: seen.length };
   if (seen.length === 1) return fill(first.i === touched.word ? words.alone : words.only, names);
   if (first.share - last.share < ALIKE) return fill(words.alike, names);
-  if (first.share < 0.5) {
+  if (first.share < 0.5 || first.share - order[1].share < ALIKE) {
     const named = order.slice(0, MOST_NAMED).filter(({ share }) => share >= NAMED);
     const parts = named.map(({ i, share }) => fill(words.part, { key: name(i), share: percent(share) }));
     return fill(words.mixture, { token, parts: joinTexts(words.join_things, parts) });
@@ -109,12 +121,12 @@ function describeMixture(head, touched, shares, words) {
   return fill(first.i === touched.word ? words.keeps : words.becomes, names);
 }
 
-/** Which other words look most at the same one. @param {Head} head @param {Touched} touched @param {(number | null)[]} shares @param {Words} words */
+/** Which other words become mostly the same one. @param {Head} head @param {Touched} touched @param {(number | null)[]} shares @param {Words} words */
 function describeOthers(head, touched, shares, words) {
   const { n } = head;
-  const seen = shares.map((share) => share ?? -1);
+  const seen = shares.map((share) => share ?? 0);
   const key = seen.indexOf(Math.max(...seen));
-  if (seen[key] < 0.5 || key === touched.word) return "";
+  if (!isMostly(seen, key) || key === touched.word) return "";
   /** @type {{ i: number, share: number }[]} */
   const others = [];
   let could = 0;
@@ -122,13 +134,15 @@ function describeOthers(head, touched, shares, words) {
     if (q === touched.word || q === key || (head.allowed && !head.allowed[q * n + key])) continue;
     const row = head.weights.subarray(q * n, (q + 1) * n);
     could += 1;
-    if (row[key] >= Math.max(...row) - ALIKE) others.push({ i: q, share: row[key] });
+    if (isMostly(row, key)) others.push({ i: q, share: row[key] });
   }
   if (!others.length) return "";
   const most = others.reduce((a, b) => (b.share > a.share ? b : a));
   const about = { count: others.length, other: namesIn(head, touched)(most.i), share: percent(most.share) };
   if (others.length === 1) return fill(words.one_more, about);
-  const areAlike = others.every(({ share }) => percent(share) === about.share);
+  const first = others.filter(({ share }) => percent(share) === about.share).length;
+  const areAlike = first === others.length;
+  if (first > 1 && !areAlike) return fill(words.some_up_to, about);
   const [some, all] = areAlike ? [words.some_alike, words.all_the_same] : [words.some_more, words.all_more];
   return fill(others.length === could ? all : some, about);
 }
@@ -141,10 +155,10 @@ function describeLookers(head, touched, shares, words) {
   const token = name(touched.word);
   const most = lookers.reduce((a, b) => (b.share > a.share ? b : a), { i: -1, share: 0 });
   if (most.share < 0.01) return fill(words.unseen, { token });
-  const count = lookers.filter(
-    ({ i, share }) => share >= Math.max(...weights.subarray(i * n, (i + 1) * n)) - ALIKE,
-  ).length;
-  const told = fill(words.looked, { token, query: name(most.i), share: percent(most.share) });
+  const count = lookers.filter(({ i }) => leadOver(weights.subarray(i * n, (i + 1) * n), touched.word) >= ALIKE).length;
+  const alike = lookers.filter(({ share }) => share > most.share - ALIKE).length;
+  const about = { token, query: name(most.i), share: percent(most.share), count: alike };
+  const told = fill(alike === 1 ? words.looked : words.looked_alike, about);
   return joinTexts(words.join_sentences, [
     told,
     count ? fill(words.lookers, { count, total: lookers.length, token }) : "",
