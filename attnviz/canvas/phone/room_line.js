@@ -8,7 +8,7 @@ import { fill } from "../shared/dom.js";
  * @property {string} head @property {number[]} row of a question about a word
  * @property {number[] | null} class the class's row; null with too few votes
  * @property {number[] | null} taps
- * @property {number} [sentences] @property {[string, number][]} [nearest] @property {number} [chance] @property {boolean} [agrees]
+ * @property {number} [sentences] @property {[string, number][]} [nearest] @property {number} [chance] @property {boolean} [agrees] @property {boolean} [decided]
  */
 /** @typedef {{ id: number, text: string, words: string[], query: number, most: number, truth: Truth | null }} Question */
 /** What a question asks. @param {Question} question @param {string} template of one about a word */

@@ -98,6 +98,8 @@ def wall_texts() -> dict[str, str]:
         "apart": _("{head} ({nats})"),
         "chance": _("{n} of 1,000 random votes have a head as near."),
         "single": _("One sentence is no evidence: ask about a second one."),
+        "undecided": _("No agreement: on a sentence no word has more than half of the votes."),
+        "few_sentences": _("Two sentences are weak evidence: ask about a third one."),
         "agree": _("So the class looks as head {head} does."),
         "disagree": _("No agreement: chance comes as near, so the class is no head here."),
         "again": _("Ask about another sentence"),

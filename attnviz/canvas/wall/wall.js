@@ -272,9 +272,9 @@ class Wall extends View {
     const heads = truth.nearest.map(([head, nats]) => fill(words.apart, { head, nats })).join(" · ");
     parts.push(el("p", "", `${fill(words.nearest, { n: truth.sentences ?? 1 })} ${heads}`));
     const [{ 0: head }] = truth.nearest;
-    const single = (truth.sentences ?? 1) < 2;
-    const verdict = single ? words.single : fill(truth.agrees ? words.agree : words.disagree, { head });
-    parts.push(el("p", "", `${fill(words.chance, { n: truth.chance ?? 0 })} ${verdict}`));
+    const few = { 1: "single", 2: "few_sentences" }[truth.sentences ?? 1] ?? "disagree";
+    const verdict = !truth.decided ? "undecided" : truth.agrees && truth.sentences !== 1 ? "agree" : few;
+    parts.push(el("p", "", `${fill(words.chance, { n: truth.chance ?? 0 })} ${fill(words[verdict], { head })}`));
     return parts;
   }
 

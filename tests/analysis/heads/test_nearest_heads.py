@@ -6,7 +6,11 @@ from scipy.spatial.distance import jensenshannon
 
 import attnviz as av
 from attnviz.analysis.heads.nearest_heads import N_RANDOM, compare_rows, jensen_shannon
+from attnviz.analysis.model_run import Request, run_model
+from attnviz.app import teaching
 from attnviz.base.message import Problem
+from attnviz.models.tokens.matrix_axes import matrix_axis
+from attnviz.rooms.room_file import Counts
 from tests.models.tiny import llama, tokens
 
 
@@ -61,3 +65,32 @@ def test_the_library_finds_a_head_by_its_rows_in_two_traces():
 def test_rows_that_fit_no_layer_are_refused_in_words(asked):
     with pytest.raises(Problem):
         av.nearest_heads(av.capture(llama(), tokens()), asked)
+
+
+@pytest.mark.slow
+def test_a_class_that_reads_well_finds_one_head_on_the_three_prepared_sentences_and_an_undecided_one_none(smollm2):
+    """75% of taps on what "it" stands for, 15% on the other noun, the rest anywhere before it."""
+    nouns = (("animal", "street"), ("trophy", "suitcase"), ("bread", "woman"))
+    pairs = []
+    for text, (meant, other) in zip(teaching.SENTENCES, nouns, strict=True):
+        stack = run_model(Request(teaching.MODEL, text), smollm2).stacks[0]
+        axis = matrix_axis(stack.queries, by_word=True)
+        words = [label.strip() for label in axis.labels]
+        votes = np.zeros(len(words))
+        it = words.index("it")
+        votes[1:it] = 0.1 / (it - 3)
+        votes[[words.index(meant), words.index(other)]] = 0.75, 0.15
+        pairs.append((teaching.rows_of_heads(stack, it), votes))
+    found = compare_rows(stack.places, pairs)
+    assert (found.heads[0].layer, found.heads[0].head) == teaching.HEAD
+    assert found.heads[0].divergence == pytest.approx(0.1, abs=0.02)
+    assert found.as_near_by_chance <= 0.015 * N_RANDOM
+    assert compare_rows(stack.places, pairs[:1]).as_near_by_chance > 0.3 * N_RANDOM, "one sentence is no evidence"
+
+
+@pytest.mark.parametrize(
+    "votes, taps, decided",
+    [(20, [2, 15, 3, 0, 9], True), (20, [9, 10, 1, 0, 19], False), (20, [7, 8, 8, 0, 2], False)],
+)
+def test_a_class_is_decided_where_more_than_half_tapped_one_word_before_the_query(votes, taps, decided):
+    assert teaching.is_decided(Counts(votes, tuple(taps)), 3) is decided
