@@ -13,7 +13,7 @@ from attnviz.pages.decoding import choices as decoding_choices
 from attnviz.pages.positions import choices as positions_choices
 from attnviz.pages.scaling import choices as scaling_choices
 from attnviz.serve.page_table import PAGES
-from tests.pages.conftest import read, said, sound
+from tests.pages.conftest import said
 
 TURNING = {
     "scaling": scaling_choices.SECTION,
@@ -22,12 +22,6 @@ TURNING = {
     "compare": compare_choices.SECTION,
 }
 SECTIONS = [(page, section) for page, choice in TURNING.items() for section in choice.ids]
-#: the section that each page opens with at every commit, all of them in `make check-all`
-FIRST_AND_LATER = [
-    pytest.param(page, section, marks=() if section == TURNING[page].default else pytest.mark.slow)
-    for page, section in SECTIONS
-]
-ENDLESS = ("inf", "-inf", "1e999", "nan", "9" * 400, "0x10", "1,5")
 
 
 def opened(visit, page, section, link):
@@ -39,18 +33,6 @@ def opened(visit, page, section, link):
 def choices(page, *kinds):
     found = [choice for choice in page_choices(page) if choice.kind in kinds and not choice.inside]
     return [choice for choice in found if choice is not TURNING[page] and choice.name != "d_model"]
-
-
-@pytest.mark.parametrize("page, section", FIRST_AND_LATER)
-def test_numbers_without_end_are_refused_in_sentences_and_the_usual_ones_shown(visit, page, section):
-    numbers = choices(page, "whole", "real")
-    link = {choice.name: ENDLESS[n % len(ENDLESS)] for n, choice in enumerate(numbers)}
-    shown = sound(opened(visit, page, section, link))
-    if shown.number_input:
-        assert "instead" in read(shown), "a refusal is said beside the box"
-    usual = opened(visit, page, section, {})
-    pictures = [len(each.get("plotly_chart")) + len(each.get("bidi_component")) for each in (shown, usual)]
-    assert pictures[0] == pictures[1] > 0
 
 
 MARKUP = "<b>x</b> $\\frac{1}{0}$ **x** `y` [a](javascript:1) \U0001f600"

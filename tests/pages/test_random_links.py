@@ -1,6 +1,5 @@
 """Links put together by lot: parts that make sense beside parts that do not, on every page, and no page ends.
 
-`test_hostile_links.py` says one nonsense everywhere at once; here what one choice takes meets what another refuses.
 A page that ends raises, and a panel that fails unexpectedly writes into the log, which fails a test of these folders.
 """
 

@@ -34,3 +34,16 @@ def test_what_is_no_film_is_refused_without_a_file(more, refusal, tmp_path, monk
     assert main(["figure", "masks?m_text=a b c", *more]) != 0
     assert refusal in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("link", ["scaling?s_dk=99999999", "explore?at=99.99", "explore?c=xx", "compare?c_n=<b>"])
+def test_a_wrong_link_is_refused_without_a_file_unless_the_caller_is_lenient(link, tmp_path, capsys):
+    """In the page's own sentence, which tests/app/links/test_hostile_links.py holds for every choice."""
+    file = tmp_path / ("figure.svg" if link.startswith("explore") else "figure.csv")
+    assert main(["figure", link, "-o", str(file)]) == 2
+    sentence, nothing = capsys.readouterr().err.splitlines()
+    assert nothing.startswith("Nothing is written"), "the sentence before says what the page shows"
+    assert not file.exists()
+    assert main(["figure", link, "-o", str(file), "--lenient"]) == 0
+    assert capsys.readouterr().err.splitlines()[0] == sentence
+    assert file.stat().st_size > 100
