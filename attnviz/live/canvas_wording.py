@@ -80,6 +80,20 @@ def figure_text() -> dict[str, str]:
     } | joining_text()
 
 
+def guess_text() -> dict[str, str]:
+    """What asks where a token looks before it is shown, and what is said of the answer."""
+    return {
+        "guess": _("Guess: where does “{token}” look?"),
+        "asked": _("Where does “{token}” look most? Touch the word that you expect."),
+        "guess_alike": _("Until you do, all words are drawn alike."),
+        "guess_show": _("Show me"),
+        "guess_right": _("You guessed “{key}”, and you are right."),
+        "guess_other": _("You guessed “{key}”: it gets {share}."),
+        "guess_most": _("Most goes to “{key}”: {share}."),
+        "guess_hidden": _("You guessed “{key}”, which the mask hides."),
+    }
+
+
 def head_text() -> dict[str, str]:
     """Sentences of the head view."""
     return {
@@ -175,7 +189,7 @@ def edit_text() -> dict[str, str]:
         "weights_only": _("This layer gives only its weights: its mask and scale cannot be changed."),
         "sums": _("Sum"),
         "column_sum": _("{key} gets {value} from all rows together"),
-    } | (masks | places | cell_text())
+    } | (masks | places | cell_text() | guess_text())
 
 
 def cell_text() -> dict[str, str]:

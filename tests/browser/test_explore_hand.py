@@ -288,3 +288,19 @@ def overlaps(one, other):
         one[start] < other[start] + other[size] and other[start] < one[start] + one[size]
         for start, size in (("x", "width"), ("y", "height"))
     )
+
+
+def test_a_row_is_guessed_before_its_weights_are_shown(opened, layer):
+    page = opened("explore", STAGE)
+    own = weights(page)
+    guess, said = page.get_by_test_id("guess").first, page.get_by_test_id("said").first
+    guess.click()
+    expect(said).to_contain_text("Where does “tired” look most?")
+    becomes(page, lambda: expected(layer, causal(len(own)), 0.0))
+    page.mouse.click(*cell(page, 11, 4, len(own)))
+    becomes(page, own)
+    expect(said).to_have_text("You guessed “cross”: it gets <1%. Most goes to “it”: 41%.")
+    guess.click()
+    expect(said).to_contain_text("Where does ")
+    page.mouse.click(*slider(page, 0.8))  # whatever else a hand does shows the truth, as it is by then
+    expect(said).not_to_contain_text("Where does ")

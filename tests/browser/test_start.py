@@ -87,6 +87,27 @@ def test_a_ribbon_is_dragged_to_another_scale_and_pressed_to_ask_for_its_number(
     page.wait_for_url(lambda url: "start=" in url)
 
 
+def test_a_word_is_guessed_before_its_ribbons_are_shown_and_whatever_a_hand_does_shows_them(opened_start):
+    page = opened_start("/", **PROJECTOR)
+    guess = page.get_by_test_id("guess")
+    guess.click()
+    until(lambda: said(page).startswith("Where does “tired” look most?"))
+    assert "%" not in said(page)
+    page.keyboard.press("ArrowLeft")  # by the keyboard one goes to a word, and answers by Enter
+    page.keyboard.press("Enter")
+    until(lambda: said(page).startswith("You guessed “too”"))
+    assert "41% of “it”" in said(page)
+    guess.click()
+    until(lambda: said(page).startswith("Where does "))
+    word(page, "animal").click()
+    until(lambda: said(page).startswith("You guessed “animal”, and you are right."))
+    for reveal in (guess.click, page.get_by_role("switch").click, lambda: page.keyboard.press("Escape")):
+        guess.click()
+        until(lambda: said(page).startswith("Where does "))
+        reveal()
+        until(lambda: not said(page).startswith("Where does "))
+
+
 def ribbon(page, word: int) -> tuple[float, float]:
     """A place in the window on the ribbon of a word, just above it."""
     box = page.get_by_role("option").nth(word).bounding_box()

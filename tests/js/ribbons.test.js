@@ -5,6 +5,8 @@ import { scenesBetween } from "../../attnviz/canvas/ribbons/ribbons_glide.js";
 import { computeHead, describeTouched, plainText, tellingWeight, touchedWeights } from "../../attnviz/canvas/ribbons/ribbons_numbers.js"; // prettier-ignore
 import { ribbonsScene } from "../../attnviz/canvas/ribbons/ribbons_scene.js";
 import { fileTheme } from "../../attnviz/canvas/scene/figure.js";
+import { guessSentence, rowToAsk } from "../../attnviz/canvas/shared/guess.js";
+import { unmarked } from "../../attnviz/canvas/shared/marked_text.js";
 import { NO_EDIT } from "../../attnviz/canvas/shared/edit.js";
 
 /** @import { Ribbon } from "../../attnviz/canvas/ribbons/ribbons_scene.js" */
@@ -204,4 +206,39 @@ test("all heads have dots within every width, whole layers in a line", () => {
       for (const { tile, y } of dots) assert.equal(lines.get(tile[0]), y);
     }
   }
+});
+
+test("while somebody is asked, all words that may be looked at have the same ribbon, and nothing tells the truth", () => {
+  const head = headOf(TOKENS, RAW);
+  const scene = ribbonsScene(head, { ...VIEW, word: 3, asked: true }, 970, LOOK);
+  const widths = ribbonsOf(scene).map(({ w }) => w.toFixed(6));
+  assert.deepEqual([...new Set(widths)].toSorted(), ["0.000000", (scene.layout.thick / 4).toFixed(6)]);
+  assert.ok(!scene.marks.some(({ key }) => key.startsWith("share ")));
+  assert.deepEqual(
+    scene.marks.filter((mark) => "bold" in mark && mark.bold).map(({ key }) => key),
+    ["word 3"],
+  );
+});
+
+test("a guess stays beside the truth, on ribbons and in the matrix", () => {
+  const head = headOf(TOKENS, RAW);
+  for (const unfolded of [false, true]) {
+    const scene = ribbonsScene(head, { ...VIEW, word: 3, unfolded, guess: 0 }, 970, LOOK);
+    assert.ok(scene.marks.some(({ key, alpha }) => key === "guess" && alpha === 1));
+    assert.ok(scene.marks.some((mark) => mark.key === "share 0"));
+  }
+});
+
+test("what is said of a guess is true: it is right, or gets so much, or the mask hides it", () => {
+  const said = (/** @type {number} */ guess, shares = [0.4, 0.4, 0.2, null]) => unmarked(guessSentence(shares, guess, "cat", WORDS)).split(" ")[0]; // prettier-ignore
+  assert.deepEqual([0, 1, 2, 3].map((guess) => said(guess)), ["<guess_right", "<guess_right", "<guess_other", "<guess_hidden"]); // prettier-ignore
+  assert.equal(said(0, [0.3, null]), "<guess_right");
+});
+
+test("the row that is asked about tells most, and looks elsewhere than the row on show", () => {
+  const weights = Float32Array.from([1, 0, 0, 0, 1, 0, 0, 0, 0, 0.9, 0.1, 0, 0, 0.5, 0.4, 0.1]);
+  assert.equal(rowToAsk(weights, [4, 4], 0, new Set()), 2);
+  assert.equal(rowToAsk(weights, [4, 4], 2, new Set()), 3);
+  assert.equal(rowToAsk(weights, [4, 4], 2, new Set([3])), null);
+  assert.equal(rowToAsk(Float32Array.from([1]), [1, 1], 0, new Set()), null);
 });

@@ -9,25 +9,18 @@ import { Drawing, viewComponent } from "../shared/component.js";
 import { el, joinTexts, liveRegion, setProperty, setText } from "../shared/dom.js";
 import { startGroup, adoptEdit, adoptOverlay, groupOf, Member, isSameHead, tell } from "../shared/group.js";
 import { HeadControls } from "./head_controls.js";
+import { HeadGuess } from "./head_guess.js";
 import { firstPinnedToken, highlightedTokens, press, release, describedRow } from "./head_gestures.js";
 import { fetchAround, HeadSupply } from "./head_supply.js";
 import { Drawn, toMatrix, readSource } from "./head_numbers.js";
-import {
-  changeText,
-  nameStage,
-  readoutText,
-  rowSentence,
-  setMarkedText,
-  sumUp,
-  titleText,
-  unmarked,
-} from "./head_readout.js";
+import { changeText, nameStage, readoutText, rowSentence, sumUp, titleText } from "./head_readout.js";
 import { offerHead } from "./head_offer.js";
 import { HeadTools } from "./head_tools.js";
 import { Heatmap } from "../heatmap/heatmap.js";
 import { rowSumTexts } from "../heatmap/heatmap_scene.js";
 import { Lines } from "../lines/lines.js";
 import { MaskHandles } from "./mask_handles.js";
+import { setMarkedText, unmarked } from "../shared/marked_text.js";
 import { bringIntoWindow, Room } from "./room.js";
 import { afterPainting, markPainted, measureTime, oncePerFrame, runSoon } from "../shared/surface.js";
 import { bringEditedTiles } from "../overview/tiles.js";
@@ -57,6 +50,7 @@ export class HeadComponent extends Drawing {
     this.said = el("div", "av-said", "", { "data-testid": "said" });
     this.heatmap = new Heatmap(this);
     this.controls = new HeadControls(this);
+    this.guess = new HeadGuess(this);
     this.room = new Room(this);
     this.count = 0;
     /** @type {string | null} the title of the head that was told of last */
@@ -130,7 +124,9 @@ export class HeadComponent extends Drawing {
   /** The numbers on show, under the edit where there is one. */
   compute() {
     this.count += 1;
-    this.drawn.compute(this.drawn.header.edit === null ? "before" : this.controls.seen, this.count);
+    const { header, group } = this.drawn;
+    const seen = this.guess.row !== null ? "after" : header.edit === null ? "before" : this.controls.seen;
+    this.drawn.compute(seen, this.count, this.guess.edited(group.edit));
   }
 
   /** The numbers again, and the picture of them, in the frame in which the edit changed. */
@@ -176,7 +172,8 @@ export class HeadComponent extends Drawing {
     setProperty(this.said, "hidden", about === null);
     if (about === null) return;
     const said = header.signed ? changeText(this.drawn) : rowSentence(this.drawn, about, describedRow(this.drawn));
-    setMarkedText(this.said, said);
+    setMarkedText(this.said, this.guess.sentence(said));
+    this.guess.offer();
     const before = this.titleSaid;
     this.titleSaid = header.title;
     if (before !== null && before !== header.title)
@@ -216,6 +213,7 @@ export class HeadComponent extends Drawing {
   hear(what) {
     if (!this.held) return;
     const { group, header } = this.held;
+    if (["edit", "selected", "document"].includes(what)) this.guess.end();
     if (["zoom", "document", "over", "all", "counts"].includes(what)) this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
     else if (what === "edit") this.reedit();
@@ -261,7 +259,7 @@ export class HeadComponent extends Drawing {
     this.steps.light();
     this.say();
     const text = this.readout();
-    setText(this.read, text || words.idle);
+    setText(this.read, this.guess.row !== null ? words.guess_alike : text || words.idle);
     this.read.classList.toggle("av-idle", !text);
     this.tools.light();
     this.root.dataset.pins = group.pins.map((p) => p.axis + p.i).join(" ");
@@ -285,10 +283,12 @@ export class HeadComponent extends Drawing {
 
   /** @param {Hover} hit */
   press(hit) {
-    press(this, hit);
+    if (this.guess.answer(hit)) this.announce(unmarked(this.guess.sentence("")));
+    else press(this, hit);
   }
 
   release() {
+    this.guess.end();
     return this.held !== null && release(this);
   }
 

@@ -79,6 +79,7 @@ export function headFigure(header, payload, theme, bar) {
     sums: null,
     lit: pinnedTokens(header),
     cell: pins.cell,
+    guess: header.guess ?? null,
     hover: null,
     box: null,
   };

@@ -261,11 +261,14 @@ export class Drawn {
     this.tableKey = before?.tableKey ?? "";
   }
 
-  /** Computes the numbers on show. @param {Edit["seen"]} seen @param {number} count how often that was done: others are another picture */
-  compute(seen, count) {
-    const { header, source, maker, group, theme } = this;
+  /**
+   * Computes the numbers on show.
+   * @param {Edit["seen"]} seen @param {number} count how often that was done: others are another picture @param {Edit} edit
+   */
+  compute(seen, count, edit) {
+    const { header, source, maker, theme } = this;
     const own = "codes" in source ? source.codes : NOTHING;
-    const numbers = maker ? maker.under(group.edit, seen) : numbersFromCodes(header, own);
+    const numbers = maker ? maker.under(edit, seen) : numbersFromCodes(header, own);
     const { codes, values, signed, top, hasMasked } = numbers;
     const shown = { ...header, signed, top, scale: { ...header.scale, top: numbers.shownTop } };
     const sums = header.edit === null || header.compact ? null : sumColumns(numbers, header.shape);

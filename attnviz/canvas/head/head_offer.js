@@ -18,16 +18,18 @@ export function offerHead(view) {
   const { root, lines } = view;
   offerPicture(
     root,
-    () => [headPart(view.drawn)],
+    () => [headPart(view.drawn, view.guess.cell)],
     headFigure,
     () => filmOf(view.drawn, view.controls.seen),
   );
   offerPicture(lines.stage, () => [linesPart(view.drawn, lines.overlay.refresh())], linesFigure);
 }
 
-/** The matrix, with what is pinned in it. @param {Drawn} drawn @returns {FigurePart} */
-export function headPart(drawn) {
-  return ["head", headerOf(drawn, [drawn.header.tile?.[1] ?? 0], drawn.header.top), bytesOf([drawn])];
+/** The matrix, with what is pinned in it and what somebody guessed. */
+/** @param {Drawn} drawn @param {[number, number] | null} [guess] @returns {FigurePart} */
+export function headPart(drawn, guess = null) {
+  const header = headerOf(drawn, [drawn.header.tile?.[1] ?? 0], drawn.header.top);
+  return ["head", { ...header, guess }, bytesOf([drawn])];
 }
 
 /** The row on show, from its words to a mixture; null where no row is told of, or its tokens are not the model's. */

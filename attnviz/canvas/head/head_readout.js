@@ -1,7 +1,8 @@
 // What a head's numbers say in words: of a cell, of a token, of the whole matrix; and what those hear who do not see it.
 
-import { el, setAttribute, fill, isolateDirection, joinTexts, setText, visibleToken } from "../shared/dom.js";
+import { setAttribute, fill, isolateDirection, joinTexts, setText, visibleToken } from "../shared/dom.js";
 import { isUnmasked } from "../shared/edit.js";
+import { markToken } from "../shared/marked_text.js";
 import { formatFixed, formatFourDigits, formatPercent } from "../shared/numbers.js";
 import { MASKED_16, strongestCells, decodeValue } from "../shared/packing.js";
 
@@ -161,28 +162,6 @@ export function sumUp({ drawn, help, lines }) {
   const summary = summaryText(drawn);
   setText(help, joinTexts(words.join_sentences, [summary, words.help]));
   setAttribute(lines.stage, "aria-label", joinTexts(words.join_heard, [words.lines, summary]));
-}
-
-/** Letters that no font has, around a token in a sentence: whose colour it has. */
-const MARKS = { q: "\uE000", k: "\uE001", end: "\uE002" };
-
-/** @param {Axis} axis @param {string} text */
-const markToken = (axis, text) => `${MARKS[axis]}${text}${MARKS.end}`;
-
-/** A sentence without the marks of its tokens. @param {string} text */
-export const unmarked = (text) => text.replace(/[\uE000-\uE002]/g, "");
-
-/** Writes a sentence whose marked tokens have their colours. @param {HTMLElement} node @param {string} text */
-export function setMarkedText(node, text) {
-  if (node.dataset.text === text) return;
-  node.dataset.text = text;
-  const parts = text.split(/([\uE000\uE001][^\uE002]*\uE002)/);
-  node.replaceChildren(
-    ...parts.map((part) => {
-      if (!/^[\uE000\uE001]/.test(part)) return document.createTextNode(unmarked(part));
-      return el("b", part[0] === MARKS.q ? "av-name-q" : "av-name-k", unmarked(part));
-    }),
-  );
 }
 
 /** The sentence about a row, its tokens marked. */

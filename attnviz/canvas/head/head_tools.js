@@ -25,7 +25,7 @@ export class HeadTools {
    */
   place(presented) {
     const { root, help, live, head, controls, chips, pair, main, side, bar, foot, said, read } = this.view;
-    const { titleBox, heatmap, lines, drawn } = this.view;
+    const { titleBox, heatmap, lines, drawn, guess } = this.view;
     const { edit, compact } = drawn.header;
     const folded = edit !== null && presented;
     const full = edit !== null && !folded && !compact;
@@ -36,14 +36,14 @@ export class HeadTools {
     controls.door.open = folded; // within what is folded away all is open
     const { squares, stage } = lines;
     if (full) {
-      head.replaceChildren(titleBox, controls.silence, this.box, said, read);
+      head.replaceChildren(titleBox, controls.silence, guess.button, this.box, said, read);
       main.replaceChildren(heatmap.stage, controls.box, controls.changed);
       side.replaceChildren(this.view.steps.box, stage, squares.box, bar);
       pair.replaceChildren(main, side);
       root.replaceChildren(help, live, head, chips.box, pair, foot);
       return;
     }
-    head.replaceChildren(titleBox, read, ...(folded ? [] : [this.box]));
+    head.replaceChildren(titleBox, read, guess.button, ...(folded ? [] : [this.box]));
     pair.replaceChildren(heatmap.stage, said, ...(folded ? [] : [squares.box]), this.view.steps.box, stage);
     const behind = el("details", "av-change");
     if (folded) behind.append(this.change, this.box, controls.box, controls.changed, squares.box);

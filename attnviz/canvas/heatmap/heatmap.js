@@ -106,7 +106,7 @@ export class Heatmap {
     const { cell, hover } = group;
     return {
       ...{ plot, font, need, room, flat, box, theme, colours, words, shape, signed, segments, picture, codes, table },
-      ...{ hasMasked, sums, labelsQ, labelsK, cell, hover },
+      ...{ hasMasked, sums, labelsQ, labelsK, cell, hover, guess: this.view.guess.cell },
       cells: this.cells(),
       lit: this.view.lit(),
       valueAt: (q, k) => valueAt(drawn, q, k),
@@ -177,7 +177,7 @@ export class Heatmap {
   light() {
     const { group } = this.view.drawn;
     const { hover, cell } = group;
-    if (!this.isOther(this.over, this.cells(), [this.view.lit(), hover, cell, this.box])) return;
+    if (!this.isOther(this.over, this.cells(), [this.view.lit(), hover, cell, this.view.guess.cell, this.box])) return;
     const scene = this.scene();
     if (isLit(scene)) drawLit(sizeCanvas(this.over, this.width, this.height), scene);
     else clearCanvas(this.over);

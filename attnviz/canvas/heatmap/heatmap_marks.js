@@ -64,16 +64,17 @@ function drawSegments(context, { segments: [rows, columns], plot, cells: c }) {
 }
 
 /** Whether anything is lit. @param {HeatmapScene} scene */
-export function isLit({ lit, cell, box }) {
-  return lit.length > 0 || cell !== null || box !== null;
+export function isLit({ lit, cell, guess, box }) {
+  return lit.length > 0 || [cell, guess, box].some((one) => one !== null);
 }
 
 /** @param {DrawingContext} context @param {HeatmapScene} scene */
 export function drawLit(context, scene) {
-  const { plot, lit, cell, hover, box } = scene;
+  const { plot, lit, cell, guess, hover, box, theme } = scene;
   clipTo(context, plot, 2);
   for (const { axis, i, pin } of lit) outlineToken(context, scene, axis, i, pin ? 2 : 1.5, pin ? 1 : 0.85);
   if (cell) outlineCell(context, scene, ...cell, 3);
+  if (guess) outlineCell(context, scene, ...guess, 4, theme.primary);
   if (hover?.axis === "cell") outlineCell(context, scene, hover.q, hover.k, 2);
   context.restore();
   lightLabels(context, scene);
@@ -96,9 +97,9 @@ function outlineToken(context, { theme, plot, cells: c }, axis, i, width, alpha)
 }
 
 /** @param {DrawingContext} context @param {HeatmapScene} scene @param {number} q @param {number} k @param {number} width */
-function outlineCell(context, { theme, plot, cells: c }, q, k, width) {
+function outlineCell(context, { theme, plot, cells: c }, q, k, width, colour = theme.text) {
   const cell = { x: plot.x + (k - c.k0) * c.w, y: plot.y + (q - c.q0) * c.h, w: c.w, h: c.h };
-  outline(context, cell, theme.text, width, theme.background);
+  outline(context, cell, colour, width, theme.background);
 }
 
 /** @param {DrawingContext} context @param {HeatmapScene} scene */

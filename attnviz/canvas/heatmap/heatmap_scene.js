@@ -188,7 +188,7 @@ export function drawRowSums(context, { plot, cells: c, theme, words }, sums) {
  * @property {[number, number, number, number] | null} box
  */
 /** @typedef {"theme" | "words" | "codes" | "table" | "hasMasked" | "sums" | "labelsQ" | "labelsK"} Numbers of a head, and their names */
-/** @typedef {Pick<HeadHeader, "colours" | "shape" | "signed" | "segments"> & Pick<Group, "cell" | "hover">} Chosen */
+/** @typedef {Pick<HeadHeader, "colours" | "shape" | "signed" | "segments"> & Pick<Group, "cell" | "hover"> & { guess: [number, number] | null }} Chosen `guess`: the cell that somebody expected */
 /** @typedef {HeatmapPlaces & Pick<Drawn, Numbers> & Chosen} HeatmapScene */
 
 /** Pixels of a matrix, each the strongest of step x step cells. */

@@ -7,7 +7,7 @@ import { followHand } from "./ribbons_hand.js";
 import { placeField, writeSentence } from "./sentence_field.js";
 import { ribbonsFigure, ribbonsFilm } from "./ribbons_figure.js";
 import { scenesBetween } from "./ribbons_glide.js";
-import { computeHead, describeTouched, MARKS, plainText, tellingWeight, touchedWeights } from "./ribbons_numbers.js";
+import { computeHead, describeTouched, plainText, tellingWeight, touchedWeights } from "./ribbons_numbers.js";
 import { drawRibbons, ribbonsScene } from "./ribbons_scene.js";
 import { Glide } from "../scene/glide.js";
 import { readTheme } from "../shared/colour.js";
@@ -25,6 +25,8 @@ import {
 } from "../shared/dom.js";
 import { NO_EDIT } from "../shared/edit.js";
 import { packEdit, unpackEdit } from "../shared/group.js";
+import { rowToAsk } from "../shared/guess.js";
+import { setMarkedText } from "../shared/marked_text.js";
 import { film, prefersReducedMotion } from "../shared/motion.js";
 import { offerPicture } from "../shared/offer.js";
 import { AllHeads, fetchBytes, packRawScores, placeOfHead, readRawScores } from "../shared/raw_scores.js";
@@ -56,11 +58,18 @@ export class Ribbons extends View {
     this.stage = createBox("rb-stage", this.canvas, this.words);
     this.stage.dataset.testid = "ribbons";
     this.said = el("div", "rb-said", null, { "data-testid": "said" });
-    this.write = createButton("rb-link", "", () => writeSentence(root), { "data-testid": "write" });
+    this.write = createButton("av-link", "", () => writeSentence(root), { "data-testid": "write" });
+    this.ask = createButton("av-link", "", () => this.askNext(), { "data-testid": "guess" });
     this.strip = new HeadsStrip((tile, ended) => this.choose(tile, ended));
     this.controls = new RibbonsControls(this);
     this.live = liveRegion();
-    root.append(this.stage, createBox("rb-line", this.said, this.write), this.strip.box, this.controls.box, this.live);
+    root.append(
+      this.stage,
+      createBox("rb-line", this.said, createBox("rb-links", this.ask, this.write)),
+      this.strip.box,
+      this.controls.box,
+      this.live,
+    );
     /** @type {Tile} */
     this.tile = [0, 0];
     /** @type {Touched} */
@@ -68,6 +77,14 @@ export class Ribbons extends View {
     /** @type {Edit} */
     this.edit = NO_EDIT;
     this.unfolded = false;
+    /** whether somebody is asked where the touched word looks, which is kept back; and the word that he expected */
+    this.asked = false;
+    /** @type {number | null} */
+    this.guess = null;
+    /** @type {Set<number>} words that were asked about */
+    this.known = new Set();
+    /** @type {number | null} the word that the next question is about */
+    this.next = null;
     /** @type {number | null} the word that is pointed at */
     this.lit = null;
     this.grown = prefersReducedMotion() ? 1 : 0;
@@ -75,7 +92,7 @@ export class Ribbons extends View {
     this.own = null;
     /** @type {AllHeads | null} all heads of the sentence, once they have come */
     this.all = null;
-    this.asked = "";
+    this.fetched = "";
     /** @type {Float32Array | null} how much each head tells of the touched word */
     this.telling = null;
     /** @type {Scene | null} */
@@ -120,7 +137,10 @@ export class Ribbons extends View {
         lit: null,
       });
     }
-    if (isOther) this.build();
+    if (isOther) {
+      Object.assign(this, { asked: false, guess: null, known: new Set() });
+      this.build();
+    }
     this.controls.name(header.words);
     setText(this.write, header.words.write);
     setAttribute(this.words, "aria-label", header.words.label);
@@ -132,8 +152,8 @@ export class Ribbons extends View {
 
   /** @param {string} address */
   async bringAll(address) {
-    if (this.all || this.asked === address) return;
-    this.asked = address;
+    if (this.all || this.fetched === address) return;
+    this.fetched = address;
     const all = await fetchBytes(
       address,
       (from) => fetch(from, { priority: "low" }),
@@ -158,7 +178,8 @@ export class Ribbons extends View {
 
   /** @returns {RibbonsView} */
   get view() {
-    return { ...this.touched, unfolded: this.unfolded, lit: this.lit ?? this.touched.pinned, grown: this.grown };
+    const { touched, asked, guess, unfolded, lit, grown } = this;
+    return { ...touched, asked, guess, unfolded, lit: lit ?? touched.pinned, grown };
   }
 
   /** Words as buttons above the drawing. */
@@ -190,6 +211,7 @@ export class Ribbons extends View {
     this.placeButtons(scene);
     setProperty(this.write, "hidden", !placeField(this.root, scene, this.touched.word));
     this.say(head);
+    this.offerGuess(head);
     this.drawStrip(theme);
     this.controls.draw(head);
     measureTime("attnviz-ribbons", began);
@@ -233,23 +255,12 @@ export class Ribbons extends View {
     });
   }
 
-  /** The sentences, each in a line, their names in the colours of their ribbons. @param {Head} head */
+  /** The sentences, their names in the colours of their ribbons. @param {Head} head */
   say(head) {
     const { words } = this.header;
-    const sentences = describeTouched(head, this.touched, this.edit, words);
-    const text = plainText(sentences, words);
-    if (this.said.textContent === sentences.map((one) => plainText([one], words)).join("")) return;
-    const other = this.touched.axis === "q" ? "k" : "q";
-    const lines = sentences.map((one) => {
-      const parts = one.split(/(\ue000[^\ue001]*\ue001|\ue002[^\ue003]*\ue003)/).map((part) => {
-        const isTouched = part.startsWith(MARKS.touched[0]);
-        if (!isTouched && !part.startsWith(MARKS.other[0])) return part;
-        return el("b", `rb-${isTouched ? this.touched.axis : other}`, part.slice(1, -1));
-      });
-      return createBox("", ...parts);
-    });
-    this.said.replaceChildren(...lines);
-    this.announce(text);
+    const sentences = describeTouched(head, this.view, this.edit, words);
+    // each in a line
+    if (setMarkedText(this.said, sentences.join("\n"))) this.announce(plainText(sentences, words));
   }
 
   /** @param {string} text */
@@ -281,19 +292,58 @@ export class Ribbons extends View {
     );
   }
 
-  /** A change of what is touched, as a hand makes it. @param {Partial<Touched>} touched */
-  change(touched) {
-    this.touched = { ...this.touched, ...touched };
+  /** The word to ask about next, whose truth the sentence on show does not tell. @param {Head} head */
+  offerGuess({ weights, n }) {
+    const { header, touched, asked, known } = this;
+    this.next = rowToAsk(weights, [n, n], touched.word, known) ?? rowToAsk(weights, [n, n], touched.word, new Set());
+    setProperty(this.ask, "hidden", !asked && this.next === null);
+    const token = this.next === null ? "" : visibleToken(header.q[this.next]).trim();
+    setText(this.ask, asked ? header.words.guess_show : fill(header.words.guess, { token }));
+  }
+
+  /** Asks about the next word; or shows what was asked. */
+  askNext() {
+    const word = this.asked ? null : this.next;
+    if (word === null) {
+      this.change({});
+      return;
+    }
+    this.unfolded = false;
+    this.known.add(word);
+    this.change({ word, axis: "q", pinned: null }, true);
+    this.buttons[word].focus({ preventScroll: true });
+  }
+
+  /** A change of what is touched, as a hand makes it. @param {Partial<Touched>} touched @param {boolean} [asked] */
+  change(touched, asked = false) {
+    const before = this.touched;
+    this.touched = { ...before, ...touched };
+    if (asked || before.word !== this.touched.word || before.axis !== this.touched.axis) this.guess = null;
+    this.asked = asked;
     this.lit = null;
     this.draw(false);
     this.measure();
     this.report();
   }
 
-  /** Touches a word. The one on show stays. @param {number} word */
+  /** Touches a word. The one on show stays. Whoever is asked has answered. @param {number} word */
   touch(word) {
     this.buttons[word].focus({ preventScroll: true });
-    this.change({ word, pinned: null });
+    if (this.asked) {
+      this.guess = word;
+      this.change({});
+    } else this.change({ word, pinned: null });
+  }
+
+  /** The word that has the keyboard while somebody is asked. */
+  get aimed() {
+    return this.buttons.findIndex((button) => button.matches(":focus"));
+  }
+
+  /** Goes to a word with the keyboard, without an answer. @param {number} word */
+  aim(word) {
+    this.buttons[word].focus({ preventScroll: true });
+    this.light(word);
   }
 
   /** @param {number | null} i */
@@ -308,21 +358,21 @@ export class Ribbons extends View {
 
   /** @param {Tile} tile @param {boolean} ended */
   choose(tile, ended) {
-    this.tile = tile;
+    Object.assign(this, { tile, asked: false, guess: null });
     if (this.all || ended) this.draw(false);
     if (ended) this.report();
   }
 
   /** @param {Edit} edit @param {boolean} ended @param {boolean} [follows] */
   setEdit(edit, ended, follows = false) {
-    this.edit = edit;
+    Object.assign(this, { edit, asked: false });
     this.draw(follows);
     this.measure();
     if (ended) this.report();
   }
 
   toggleMatrix() {
-    this.unfolded = !this.unfolded;
+    Object.assign(this, { unfolded: !this.unfolded, asked: false });
     this.draw(false);
     this.report();
   }
@@ -334,10 +384,10 @@ export class Ribbons extends View {
 
   /** What is on show, as a part of a figure. @returns {FigurePart} */
   part() {
-    const { header, raw, tile, touched, unfolded, edit } = this;
+    const { header, raw, tile, touched, asked, guess, unfolded, edit } = this;
     const { q, glued, colours, words, title } = header;
     const one = packRawScores([raw]);
-    const state = { tile, ...touched, unfolded, edit: packEdit(edit) };
+    const state = { tile, ...touched, asked, guess, unfolded, edit: packEdit(edit) };
     return ["ribbons", { q, glued, raw: one.header, state, colours, words, title: titleOf(title, tile) }, one.payload];
   }
 

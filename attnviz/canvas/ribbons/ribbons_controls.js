@@ -34,8 +34,8 @@ export class RibbonsControls {
     this.ends = [end(0), end(0.5), end(1)];
     this.scaleBox = createBox("rb-scale", this.range, createBox("rb-ends", ...this.ends));
     this.mask = createButton("rb-switch", "", () => this.toggleMask(), { role: "switch", "data-testid": "mask" });
-    this.turn = createButton("rb-link", "", () => this.turnRound(), { "data-testid": "direction" });
-    this.unfold = createButton("rb-link", "", () => view.toggleMatrix(), { "data-testid": "unfold" });
+    this.turn = createButton("av-link", "", () => this.turnRound(), { "data-testid": "direction" });
+    this.unfold = createButton("av-link", "", () => view.toggleMatrix(), { "data-testid": "unfold" });
     this.box = createBox("rb-controls", this.scaleBox, this.mask, this.turn, this.unfold);
     /** @type {Edit["mask"]} the mask that the switch brings back */
     this.masked = "model";

@@ -44,7 +44,7 @@ export function followHand(view) {
   });
   words.addEventListener("keydown", (event) => key(view, event));
   root.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || view.touched.pinned === null) return;
+    if (event.key !== "Escape" || (view.touched.pinned === null && !view.asked)) return;
     event.preventDefault();
     view.change({ pinned: null });
   });
@@ -84,6 +84,10 @@ function press(view, event) {
   const hit = hitBy(view, event);
   if (!hit) return;
   const { axis, pinned, word } = view.touched;
+  if ("i" in hit && view.asked) {
+    view.touch(/** @type {number} */ (hit.i));
+    return;
+  }
   if ("i" in hit) {
     view.change({ pinned: pinned === hit.i ? null : (hit.i ?? null) });
     return;
@@ -96,16 +100,20 @@ function press(view, event) {
 
 /** Arrow keys: ← and → touch the next word, ↑ and ↓ pin the next ribbon. @param {Ribbons} view @param {KeyboardEvent} event */
 function key(view, event) {
-  const { word, pinned, axis } = view.touched;
+  const { pinned, axis } = view.touched;
+  const word = view.asked ? view.aimed : view.touched.word;
   const last = view.header.q.length - 1;
   const along = { ArrowRight: word + 1, ArrowLeft: word - 1, Home: 0, End: last }[event.key];
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (along === undefined && step === undefined) return;
   event.preventDefault();
   if (along !== undefined) {
-    if (along >= 0 && along <= last) view.touch(along);
+    if (along < 0 || along > last) return;
+    if (view.asked) view.aim(along);
+    else view.touch(along);
     return;
   }
+  if (view.asked) return;
   const shares = touchedWeights(view.head, view.touched);
   const open = shares.flatMap((share, i) => (share === null ? [] : [i]));
   const at = pinned === null ? (axis === "q" ? open.length : -1) : open.indexOf(pinned);

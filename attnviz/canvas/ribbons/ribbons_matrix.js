@@ -86,10 +86,11 @@ export function matrixScene(head, view, shares, folded, width, { theme, colours,
     ? { x: left, y: top + view.word * h, w: n * w, h }
     : { x: left + view.word * w, y: top, w, h: n * h };
   marks.push(boxMark({ key: "frame", kind: "frame", ...band, colour: own }));
-  const other = view.lit ?? view.pinned;
-  if (other !== null) {
-    const cell = at(other);
-    marks.push(boxMark({ key: "cell", kind: "frame", x: cell.x - w / 2, y: cell.y, w, h, colour: others }));
+  for (const [key, i, colour] of /** @type {const} */ ([
+    ["cell", view.lit ?? view.pinned, others],
+    ["guess", view.guess ?? null, theme.primary],
+  ])) {
+    if (i !== null) marks.push(boxMark({ key, kind: "frame", x: at(i).x - w / 2, y: at(i).y, w, h, colour }));
   }
   const place = isRow
     ? { x: left - pillWidth - 6, y: band.y + (h - Math.min(24, h)) / 2, w: pillWidth, h: Math.min(24, h) }

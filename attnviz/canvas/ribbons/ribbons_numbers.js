@@ -3,6 +3,8 @@
 import { attend } from "../shared/attend.js";
 import { fill, joinTexts, visibleToken } from "../shared/dom.js";
 import { editedMask, scaleFactor } from "../shared/edit.js";
+import { guessSentence } from "../shared/guess.js";
+import { markToken, unmarked } from "../shared/marked_text.js";
 import { formatFixed, formatPercent, toSignificant } from "../shared/numbers.js";
 
 /** @import { Edit, RawHead, RibbonsFigureHeader, RibbonsState, Words } from "../shared/types.js" */
@@ -10,7 +12,8 @@ import { formatFixed, formatPercent, toSignificant } from "../shared/numbers.js"
  * Weights of one head under a mask and a scale, row by row; `allowed`: one a cell, null where every query may attend to every
  * key.
  * @typedef {{ n: number, tokens: string[], glued: number[], weights: Float32Array, allowed: Uint8Array | null, raw: RawHead, factor: number }} Head
- * @typedef {Pick<RibbonsState, "word" | "axis" | "pinned">} Touched the word, whether it looks ("q") or is looked at ("k")
+ * The word, whether it looks ("q") or is looked at ("k"); whether somebody is asked where, and the word that he expected.
+ * @typedef {Pick<RibbonsState, "word" | "axis" | "pinned"> & { asked?: boolean, guess?: number | null }} Touched
  */
 
 /** A weight from which a word is named; and up to which two weights are alike. */
@@ -25,12 +28,15 @@ export function computeHead({ q: tokens, glued }, raw, edit) {
   return { n: tokens.length, tokens, glued, weights, allowed, raw, factor };
 }
 
-/** The weights of the touched word: of its row, or of its column; null where the mask hides. @param {Head} head @param {Touched} touched */
-export function touchedWeights({ n, weights, allowed }, { word, axis }) {
-  return Array.from({ length: n }, (_none, i) => {
+/** The weights of the touched word: of its row, or of its column; null where the mask hides; all alike while somebody is asked. */
+/** @param {Head} head @param {Touched} touched */
+export function touchedWeights({ n, weights, allowed }, { word, axis, asked }) {
+  const shares = Array.from({ length: n }, (_none, i) => {
     const cell = axis === "q" ? word * n + i : i * n + word;
     return allowed && !allowed[cell] ? null : weights[cell];
   });
+  const even = 1 / shares.filter((share) => share !== null).length;
+  return asked ? shares.map((share) => share && even) : shares;
 }
 
 /**
@@ -58,17 +64,21 @@ export function wordName(tokens, i) {
   return texts.filter((text) => text === texts[i]).length > 1 ? `${texts[i]} (${i})` : texts[i];
 }
 
-/** Around names in a sentence, so that they are drawn in their colours: the touched word's, and the others'. */
-export const MARKS = { touched: ["\ue000", "\ue001"], other: ["\ue002", "\ue003"] };
-
 /** Sentences without the marks around their names, as one text. @param {string[]} sentences @param {Words} words */
 export function plainText(sentences, words) {
-  return joinTexts(words.join_sentences, sentences).replace(/[\ue000-\ue003]/g, "");
+  return unmarked(joinTexts(words.join_sentences, sentences));
 }
 
 /** Sentences under the ribbons: the one thing to see in them, and who else does the same. @param {Head} head @param {Touched} touched @param {Edit} edit @param {Words} words */
 export function describeTouched(head, touched, edit, words) {
   const shares = touchedWeights(head, touched);
+  const { asked, guess = null } = touched;
+  if (asked) return [fill(words.asked, { token: namesIn(head, touched)(touched.word) }), words.guess_alike];
+  if (guess !== null && touched.pinned === null)
+    return [
+      guessSentence(shares, guess, wordName(head.tokens, guess), words),
+      describeMixture(head, touched, shares, words),
+    ];
   const sentences =
     touched.pinned !== null && shares[touched.pinned] !== null
       ? [describePair(head, touched, words)]
@@ -79,12 +89,9 @@ export function describeTouched(head, touched, edit, words) {
 }
 
 /** @param {Head} head @param {Touched} touched */
-function namesIn({ tokens }, { word }) {
-  const name = (/** @type {number} */ i) => {
-    const [open, close] = i === word ? MARKS.touched : MARKS.other;
-    return `${open}${wordName(tokens, i)}${close}`;
-  };
-  return name;
+function namesIn({ tokens }, { word, axis }) {
+  const other = axis === "q" ? "k" : "q";
+  return (/** @type {number} */ i) => markToken(i === word ? axis : other, wordName(tokens, i));
 }
 
 /** @param {number} share */

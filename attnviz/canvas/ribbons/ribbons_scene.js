@@ -86,11 +86,12 @@ function foldedScene(head, view, shares, layout, width, { theme, words }) {
     return mark;
   });
   const texts = layout.words.map((place, i) => wordMark(place, i, view, shares, layout, theme));
-  const percents = shareMarks(view, shares, layout, others);
+  const percents = view.asked ? [] : shareMarks(view, shares, layout, others);
   const marks = [
     ...ribbons,
     ...texts,
     ...percents,
+    ...guessMarks(view, layout, theme),
     boxMark({ key: "pill", kind: "pill", ...pill, size: letters, colour: own, text, alpha: 1 }),
     ...noteMarks(head, view, shares, layout, width, { theme, words }, percents),
   ];
@@ -104,10 +105,18 @@ function wordMark({ x, line, text }, i, view, shares, { top, line: high, size },
   const share = shares[i];
   return textMark({
     ...{ key: `word ${i}`, x, y: top(line) + high / 2, size, text },
-    bold: Number(isOwn || (share ?? 0) >= 0.25 || i === view.lit),
+    bold: Number(isOwn || (!view.asked && (share ?? 0) >= 0.25) || i === view.lit),
     colour: isOwn ? own : i === view.lit ? others : theme.text,
     alpha: isOwn || share !== null ? 1 : HIDDEN,
   });
+}
+
+/** A frame around the word that somebody expected. @param {RibbonsView} view @param {Layout} layout @param {Theme} theme */
+function guessMarks({ guess = null }, { words, top, line: high }, theme) {
+  if (guess === null) return [];
+  const { x, line, width } = words[guess];
+  const box = { x: x - width / 2 - 6, y: top(line) - 2, w: width + 12, h: high + 4 };
+  return [boxMark({ key: "guess", kind: "frame", ...box, colour: theme.primary })];
 }
 
 /** Percents below the words that matter, the largest first; above a word whose ribbon leaves it below. */
@@ -118,7 +127,7 @@ function shareMarks(view, shares, { words, top, line, foot, isNarrow }, colour) 
   const taken = [];
   const order = shares.map((share, i) => ({ share: share ?? -1, i })).toSorted((a, b) => b.share - a.share);
   return order.flatMap(({ share, i }) => {
-    if (share < 0 || (share < WRITTEN && i !== view.lit)) return [];
+    if (share < 0 || (share < WRITTEN && i !== view.lit && i !== view.guess)) return [];
     const { x, line: at } = words[i];
     const half = textWidth(formatPercent(share, 0), size) / 2 + 3;
     if (taken.some(([row, from, to]) => row === at && x + half > from && x - half < to)) return [];

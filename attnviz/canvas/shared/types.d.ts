@@ -122,6 +122,8 @@ export type HeadFigureHeader = HeadHeader & {
   pins: Pins;
   /** the numbers of the heads */
   heads: number[];
+  /** the cell that somebody guessed */
+  guess?: [number, number] | null;
 };
 
 /** What becomes of one query of a head, for a film: the head's raw scores follow. */
