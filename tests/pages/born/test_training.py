@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from attnviz.analysis import prepared_files
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.life import Config, forward
 
@@ -124,6 +125,17 @@ def test_scores_are_what_their_definition_says() -> None:
     previous, induction = sums / counts[:, None, None]
     assert run.previous[-1] == pytest.approx(previous, abs=0.01), "numbers are kept with 16 bits"
     assert run.induction[-1] == pytest.approx(induction, abs=0.01)
+
+
+def test_a_run_trained_on_this_machine_is_kept_and_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path))
+    shipped = life.read(life.LIFE)
+    prepared_files.write_cache_file(life.own_run_path("mine"), life.pack_run(shipped))
+    assert life.list_own_runs() == ["mine"]
+    again = life.read("mine")
+    assert again.config == shipped.config
+    for name in ("numbers", "loss", "accuracy", "previous", "induction"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(shipped, name))
 
 
 @pytest.mark.slow

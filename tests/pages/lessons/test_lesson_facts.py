@@ -92,6 +92,8 @@ def test_what_a_lesson_says_of_any_sentence_holds(text: str, is_trained: bool) -
     }
     assert right["mixture_facts.favourite"] == best & set(dict(favourite.answers))
     assert favourite.values["share"] == pytest.approx(weights.max())
+    assert all(weights[int(key)] >= 0 for key, _token in favourite.answers), "none that the mask hides is offered"
+    assert len(favourite.answers) == len(set(favourite.answers)) >= min(2, (weights >= 0).sum())
 
     mixed, numbers = facts["row_facts.mixed"], subject.query_numbers()
     assert mixed.values["share"] == pytest.approx(weights.max(), abs=1e-5)

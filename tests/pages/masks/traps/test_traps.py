@@ -96,3 +96,21 @@ def test_positions_in_whole_numbers_keep_the_cosines_of_the_first_place_alone():
     counts = traps.TRAPS["integer_positions"].run(SENTENCE).facts[0].params
     ones = WIDTH // 2
     assert counts == {"all": len(SENTENCE) * WIDTH, "ones": ones, "zeros": len(SENTENCE) * WIDTH - ones, "few": ones}
+
+
+def test_numbers_of_sentences_are_those_of_the_matrices_beside_them():
+    numbers = {name: traps.TRAPS[name].run(SENTENCE) for name in ("before_scaling", "cropped_mask", "odd_axes")}
+    filled, cropped, odd = (outcome.facts[0].params for outcome in numbers.values())
+    wrong, right = (getattr(numbers["before_scaling"], side).scores for side in ("wrong", "right"))
+    assert (filled["divided"], filled["word"]) == (-10 / math.sqrt(WIDTH), "the")
+    assert (filled["bad"], filled["good"]) == pytest.approx((wrong[0, 1:].sum(), right[0, 1:].sum()))
+    q, k = SENTENCE.q.numpy(), SENTENCE.k.numpy()
+    distance = np.subtract.outer(np.arange(len(q)), np.arange(len(q)))
+    bias = np.where(distance < 0, -np.inf, -0.5 * distance)
+    divided_too, added_after = (np.exp(x) for x in ((q @ k.T + bias) / WIDTH**0.5, q @ k.T / WIDTH**0.5 + bias))
+    gap = np.abs(divided_too / divided_too.sum(1, keepdims=True) - added_after / added_after.sum(1, keepdims=True))
+    assert numbers["before_scaling"].facts[1].params["gap"] == pytest.approx(gap.max(), abs=1e-5)
+    wrong, right = (getattr(numbers["cropped_mask"], side).scores for side in ("wrong", "right"))
+    assert (cropped["word"], cropped["seen"]) == ("tired", (wrong[-1] > 0).sum())
+    assert (cropped["bad"], cropped["good"]) == ((wrong > 0).sum(), (right > 0).sum())
+    assert (odd["turned"], odd["all"]) == ((odd["width"] - odd["bad"]) // 2, odd["pairs"])
