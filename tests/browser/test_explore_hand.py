@@ -8,10 +8,11 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from attnviz.analysis.heads.nearest_heads import compare_rows
 from attnviz.analysis.model_run import Request, stored_run
 from attnviz.core.attention import attend
 from attnviz.models.loading import EXAMPLES
-from tests.browser.canvas_places import cell, drag, finger, mask_door, tile, weights
+from tests.browser.canvas_places import cell, drag, finger, mask_door, spot_on, tile, weights
 from tests.browser.conftest import answered, until
 from tests.browser.test_all_heads import arrived
 
@@ -304,3 +305,43 @@ def test_a_row_is_guessed_before_its_weights_are_shown(opened, layer):
     expect(said).to_contain_text("Where does ")
     page.mouse.click(*slider(page, 0.8))  # whatever else a hand does shows the truth, as it is by then
     expect(said).not_to_contain_text("Where does ")
+
+
+def test_heads_that_do_what_is_asked_are_listed_framed_and_shown(opened):
+    """A pattern, painted cells and a dragged row: what is listed is what the library finds."""
+    stack = stored_run(Request("smollm2-135m", EXAMPLES[0].text)).stacks[0]
+    heads = np.concatenate([each.weights()[0].double().numpy() for each in stack.layers])
+
+    def nearest(rows):
+        pairs = [(heads[:, query], np.asarray(row, float)) for query, row in rows.items()]
+        found = compare_rows(stack.places, pairs)
+        return [f"{near.layer}.{near.head} ({near.divergence:.2f} nats)" for near in found.heads]
+
+    page = opened("explore", STAGE)
+    n = len(stack.queries)
+    until(lambda: page.get_by_test_id("find").is_visible())
+    page.get_by_test_id("find").click()
+    listed = page.get_by_test_id("find-box").locator(".av-line button")
+    page.get_by_test_id("find-pattern").select_option("previous")
+    expect(listed).to_have_text(nearest({query: np.eye(n)[query - 1] for query in range(1, n)}))
+    expect(page.get_by_test_id("find-box").get_by_role("status")).to_contain_text("0 of 1,000 random")
+    page.get_by_test_id("find-pattern").select_option("own")
+    expect(listed).to_have_count(0)
+    page.mouse.click(*cell(page, 8, 1, n))
+    expect(listed).to_have_text(nearest({8: np.eye(n)[1]}))
+    expect(page.get_by_test_id("find-box").get_by_role("status")).to_contain_text("of 1,000 random")
+    page.mouse.click(*cell(page, 8, 1, n))
+    expect(listed).to_have_count(0)
+    x, y = spot_on(page.get_by_test_id("heatmap").first, 1.5 / n, 1)
+    page.mouse.move(x, y + 5)
+    page.mouse.down()
+    page.mouse.move(x, y + 40, steps=4)
+    page.mouse.up()
+    even = np.where(np.arange(n) <= 8, 0.5 / 8, 0)
+    expect(listed).to_have_text(nearest({8: np.where(np.arange(n) == 1, 0.5, even)}))
+    name = listed.first.inner_text().split()[0]
+    listed.first.click()
+    layer, head = name.split(".")
+    expect(page.locator(".av-title").first).to_contain_text(f"Layer {layer}, head {head}")
+    page.get_by_test_id("find").click()
+    expect(listed.first).to_be_hidden()

@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 from attnviz.analysis.head_matrix import Matrix
+from attnviz.analysis.heads import nearest_heads
 from attnviz.base import raw_scores
 from attnviz.base.head_record import HeadData, PackedHeads
 from attnviz.base.packed import pack_bits
@@ -300,6 +301,23 @@ def _telling_row(values: NDArray[np.float64], hidden: NDArray[np.bool_]) -> int:
     return Matrix(values.astype(np.float32), hidden, rows, cols, *at).telling_row
 
 
+def nearest_cases() -> list[dict[str, Any]]:
+    """Heads and rows that are asked of them: the nearest heads, how near, and how many random rows come as near."""
+    rng = np.random.default_rng(51)
+    made = []
+    for queries, words, heads, sharp in ((1, 9, 30, True), (4, 9, 30, True), (3, 6, 12, False), (2, 5, 8, False)):
+        table = rng.dirichlet(np.full(words, 0.4), (queries, heads)).round(6)
+        asked = table[:, 3] if sharp else np.tri(queries, words) * 2
+        rows = np.maximum(0, asked + rng.normal(0, 0.02, asked.shape) * (asked > 0)).round(6)
+        places = [(0, head) for head in range(heads)]
+        found = nearest_heads.compare_rows(places, [(table[q], rows[q]) for q in range(queries)])
+        near = [[each.head, each.divergence] for each in found.heads]
+        made.append(
+            {"heads": table.tolist(), "rows": rows.tolist(), "nearest": near, "chance": found.as_near_by_chance}
+        )
+    return made
+
+
 def rounding_cases() -> list[dict[str, Any]]:
     """Numbers between two that can be shown, just beside them, and at both ends, as they are written."""
     rng = np.random.default_rng(33)
@@ -323,6 +341,7 @@ CASES = {
     "edits": attend_cases.edit_cases,
     "overlay": overlay_cases,
     "telling_row": telling_row_cases,
+    "nearest": nearest_cases,
     "birth": birth_cases.birth_cases,
 }
 

@@ -48,8 +48,9 @@ export class CellSteps {
     const open = this.possible;
     const was = !box.hidden;
     setProperty(box, "hidden", !open);
-    setProperty(view.lines.stage, "hidden", open || !view.drawn.header.lines);
-    view.side.classList.toggle("av-unfolded", open);
+    const taken = open || view.finder.painting;
+    setProperty(view.lines.stage, "hidden", taken || !view.drawn.header.lines);
+    view.side.classList.toggle("av-unfolded", taken);
     if (!open) {
       this.numbers = null;
       if (was) view.redraw();

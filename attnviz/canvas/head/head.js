@@ -15,6 +15,7 @@ import { fetchAround, HeadSupply } from "./head_supply.js";
 import { Drawn, toMatrix, readSource } from "./head_numbers.js";
 import { changeText, nameStage, readoutText, rowSentence, sumUp, titleText } from "./head_readout.js";
 import { offerHead } from "./head_offer.js";
+import { HeadFinder } from "./head_finder.js";
 import { HeadTools } from "./head_tools.js";
 import { Heatmap } from "../heatmap/heatmap.js";
 import { rowSumTexts } from "../heatmap/heatmap_scene.js";
@@ -51,6 +52,7 @@ export class HeadComponent extends Drawing {
     this.heatmap = new Heatmap(this);
     this.controls = new HeadControls(this);
     this.guess = new HeadGuess(this);
+    this.finder = new HeadFinder(this);
     this.room = new Room(this);
     this.count = 0;
     /** @type {string | null} the title of the head that was told of last */
@@ -77,6 +79,11 @@ export class HeadComponent extends Drawing {
 
   get drawn() {
     return this.shown;
+  }
+
+  /** What a stroke over the matrix paints: the mask, or what heads are asked to do. */
+  get painter() {
+    return this.finder.painting ? this.finder : this.controls;
   }
 
   /** @param {Component} component */
@@ -191,6 +198,7 @@ export class HeadComponent extends Drawing {
     this.chips.box.hidden = !header.chips;
     this.drawBar();
     this.controls.refresh();
+    this.finder.refresh();
     this.tools.refresh();
   }
 
@@ -214,6 +222,7 @@ export class HeadComponent extends Drawing {
     if (!this.held) return;
     const { group, header } = this.held;
     if (["edit", "selected", "document"].includes(what)) this.guess.end();
+    if (what === "all") this.finder.refresh();
     if (["zoom", "document", "over", "all", "counts"].includes(what)) this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
     else if (what === "edit") this.reedit();

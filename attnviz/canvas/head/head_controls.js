@@ -200,6 +200,7 @@ export class HeadControls {
   /** @param {boolean} on */
   paint(on) {
     this.painting = on && this.raw !== null;
+    if (this.painting && this.view.finder.painting) this.view.finder.open(false);
     this.update();
     this.view.redraw();
     if (this.painting) this.view.announce(this.view.drawn.words.painting);

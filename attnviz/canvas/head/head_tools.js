@@ -24,7 +24,7 @@ export class HeadTools {
    * @param {boolean} presented
    */
   place(presented) {
-    const { root, help, live, head, controls, chips, pair, main, side, bar, foot, said, read } = this.view;
+    const { root, help, live, head, controls, finder, chips, pair, main, side, bar, foot, said, read } = this.view;
     const { titleBox, heatmap, lines, drawn, guess } = this.view;
     const { edit, compact } = drawn.header;
     const folded = edit !== null && presented;
@@ -36,9 +36,9 @@ export class HeadTools {
     controls.door.open = folded; // within what is folded away all is open
     const { squares, stage } = lines;
     if (full) {
-      head.replaceChildren(titleBox, controls.silence, guess.button, this.box, said, read);
+      head.replaceChildren(titleBox, controls.silence, guess.button, finder.button, this.box, said, read);
       main.replaceChildren(heatmap.stage, controls.box, controls.changed);
-      side.replaceChildren(this.view.steps.box, stage, squares.box, bar);
+      side.replaceChildren(finder.box, this.view.steps.box, stage, squares.box, bar);
       pair.replaceChildren(main, side);
       root.replaceChildren(help, live, head, chips.box, pair, foot);
       return;

@@ -46,13 +46,13 @@ export class MaskHandles {
 
   /** Whether the mask on show is one that they can change: of the model's own tokens, all of them in the picture. */
   get possible() {
-    const { drawn, controls, tools } = this.view;
+    const { drawn, controls, tools, painter } = this.view;
     const { header, group, maker } = drawn;
     const [nq, nk] = header.shape;
     const { raw } = controls;
     if (!tools.isFull || raw === null || nq !== nk || nq < 3 || maker?.how.rows || maker?.how.cols) return false;
     const plain = raw.mask === null || raw.mask.every((open) => open === 1) || isCausal(raw.mask, nq);
-    return plain && group.zoom.z === 1 && group.edit.mask !== "painted" && !controls.painting;
+    return plain && group.zoom.z === 1 && group.edit.mask !== "painted" && !painter.painting;
   }
 
   /** Puts them where the mask ends. */

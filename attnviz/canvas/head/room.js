@@ -123,7 +123,7 @@ export class Room {
     view.heatmap.layout(beside ? Math.floor(width - 24 - side) : width, high, presented);
     view.main.style.width = beside ? `${Math.max(LEAST_MAIN, view.heatmap.width)}px` : "";
     // nothing that a presentation would show in half, and nothing in the place of what is unfolded
-    view.lines.stage.hidden = !header.lines || (presented && !beside) || view.steps.possible;
+    view.lines.stage.hidden = !header.lines || (presented && !beside) || view.steps.possible || view.finder.painting;
     view.steps.layout(beside ? width - 25 - Math.max(LEAST_MAIN, view.heatmap.width) : width);
     if (header.lines) {
       // a pixel less: where the page is magnified the width is a rounded one, and the lines would go below

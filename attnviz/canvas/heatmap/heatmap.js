@@ -67,6 +67,8 @@ export class Heatmap {
     this.pinch = null;
     /** @type {{ open: boolean, last: [number, number] } | null} a stroke that paints the mask */
     this.stroke = null;
+    /** @type {number | null} the column whose bar is dragged */
+    this.pulled = null;
     /** @type {Hover | null} where the keys stand: pages that grow move other things under a mouse at rest */
     this.keyed = null;
     this.listen();
@@ -108,13 +110,25 @@ export class Heatmap {
       ...{ plot, font, need, room, flat, box, theme, colours, words, shape, signed, segments, picture, codes, table },
       ...{ hasMasked, sums, labelsQ, labelsK, cell, hover, guess: this.view.guess.cell },
       cells: this.cells(),
+      wanted: this.wantedCells(),
       lit: this.view.lit(),
       valueAt: (q, k) => valueAt(drawn, q, k),
     };
   }
 
+  /** What a visitor asks heads to do, by cells on show. */
+  wantedCells() {
+    const { finder, controls, drawn } = this.view;
+    const { wanted } = finder;
+    if (wanted === null) return null;
+    const [nq, nk] = drawn.header.shape;
+    return Float32Array.from({ length: nq * nk }, (_none, i) =>
+      controls.cellsOf(Math.floor(i / nk), i % nk).reduce((sum, at) => sum + wanted[at], 0),
+    );
+  }
+
   draw() {
-    const { painting } = this.view.controls;
+    const { painting } = this.view.painter;
     const { stage } = this;
     const scene = this.scene();
     const c = scene.cells;
@@ -170,7 +184,7 @@ export class Heatmap {
     if (this.below.style.top !== top) this.below.style.top = top;
     const context = sizeCanvas(this.below, this.width, SUMS.high + 4);
     context.translate(0, bottom - Math.floor(bottom));
-    drawColumnSums(context, scene, sums.cols);
+    drawColumnSums(context, scene, this.view.finder.row() ?? sums.cols);
   }
 
   /** Draws what is lit, if that has changed. */
@@ -224,15 +238,26 @@ export class Heatmap {
       return;
     }
     const hit = this.hit(event);
-    if (this.view.controls.painting && hit?.axis === "cell") {
-      const open = !this.view.controls.isOpen(hit.q, hit.k); // the first cell decides what a stroke does to all
+    if (this.view.painter.painting && hit?.axis === "cell") {
+      const open = !this.view.painter.isOpen(hit.q, hit.k); // the first cell decides what a stroke does to all
       this.stroke = { open, last: [hit.q, hit.k] };
-      this.view.controls.paintCells([[hit.q, hit.k]], open);
+      this.view.painter.paintCells([[hit.q, hit.k]], open);
       this.stage.setPointerCapture(event.pointerId);
+      return;
+    }
+    if (this.view.finder.painting && hit?.axis === "k" && this.depth(event) > 0) {
+      this.pulled = hit.i;
+      this.stage.setPointerCapture(event.pointerId);
+      this.view.finder.pull(hit.i, this.depth(event));
       return;
     }
     const zoom = { ...this.view.drawn.group.zoom };
     this.drag = { from: [event.clientX, event.clientY], zoom, hit, moved: false };
+  }
+
+  /** Pixels below the matrix. @param {PointerEvent} event */
+  depth(event) {
+    return placeOn(this.stage, event)[1] - this.plot.y - this.plot.h;
   }
 
   /** @param {PointerEvent} event */
@@ -241,7 +266,7 @@ export class Heatmap {
     if (!this.stroke || hit?.axis !== "cell") return;
     const { last, open } = this.stroke;
     if (last[0] === hit.q && last[1] === hit.k) return;
-    this.view.controls.paintCells(cellsBetween(last, [hit.q, hit.k]), open);
+    this.view.painter.paintCells(cellsBetween(last, [hit.q, hit.k]), open);
     this.stroke.last = [hit.q, hit.k];
   }
 
@@ -256,6 +281,10 @@ export class Heatmap {
     if (this.pointers.has(event.pointerId)) this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
     if (this.stroke) {
       this.strokeTo(event);
+      return;
+    }
+    if (this.pulled !== null) {
+      this.view.finder.pull(this.pulled, this.depth(event));
       return;
     }
     if (this.pinch && this.pointers.size === 2) {
@@ -315,8 +344,8 @@ export class Heatmap {
     this.pointers.delete(event.pointerId);
     if (this.pointers.size > 0) return;
     const { drag, box, stroke } = this;
-    this.stroke = null;
-    if (stroke) this.view.controls.emit();
+    this.stroke = this.pulled = null;
+    if (stroke) this.view.painter.emit();
     this.drag = this.pinch = this.box = null;
     if (event.pointerType === "touch") hoverOn(this.view.drawn.group, null);
     if (box) this.zoomInto(box);
@@ -327,8 +356,8 @@ export class Heatmap {
   /** @param {PointerEvent} event */
   cancel(event) {
     this.pointers.delete(event.pointerId);
-    if (this.stroke) this.view.controls.emit();
-    if (this.pointers.size === 0) this.drag = this.pinch = this.box = this.stroke = null;
+    if (this.stroke) this.view.painter.emit();
+    if (this.pointers.size === 0) this.drag = this.pinch = this.box = this.stroke = this.pulled = null;
     hoverOn(this.view.drawn.group, null);
     this.light();
   }
@@ -360,11 +389,11 @@ export class Heatmap {
 
   /** @param {Hover | null} hover */
   pressByKey(hover) {
-    const { controls } = this.view;
+    const { painter } = this.view;
     if (hover === null) return;
-    if (controls.painting && hover.axis === "cell") {
-      controls.paintCells([[hover.q, hover.k]], !controls.isOpen(hover.q, hover.k));
-      controls.emitSoon();
+    if (painter.painting && hover.axis === "cell") {
+      painter.paintCells([[hover.q, hover.k]], !painter.isOpen(hover.q, hover.k));
+      painter.emitSoon();
     } else this.view.press(hover);
   }
 

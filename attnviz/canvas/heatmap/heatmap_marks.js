@@ -18,6 +18,7 @@ import { drawColumnLabel, drawPill } from "../shared/token_labels.js";
 const MARKS = [
   { of: ({ cells, picture }) => (cells.w >= 30 && cells.h >= 13 ? picture : null), draw: drawNumbers },
   { of: ({ segments }) => (segments.flat().length ? segments : null), draw: drawSegments },
+  { of: ({ wanted }) => (wanted ? [...wanted] : null), draw: drawWanted },
 ];
 
 /** What each mark changes with, null where there is none of it. @param {HeatmapScene} scene */
@@ -48,6 +49,21 @@ function drawNumbers(context, { theme, codes, table, valueAt, plot, cells: c }) 
     }
   }
   context.globalAlpha = 1;
+}
+
+/** Frames around the cells that heads are asked to look at, as wide as these count in their row. */
+/** @param {DrawingContext} context @param {HeatmapScene} scene */
+function drawWanted(context, { theme, plot, cells: c, wanted }) {
+  if (!wanted) return;
+  for (let q = 0; q < c.nq; q++) {
+    const row = wanted.subarray(q * c.nk, (q + 1) * c.nk);
+    const most = row.reduce((top, share) => Math.max(top, share), 0);
+    row.forEach((share, k) => {
+      if (share < 0.02 * most || share === 0) return;
+      const box = { x: plot.x + (k - c.k0) * c.w, y: plot.y + (q - c.q0) * c.h, w: c.w, h: c.h };
+      outline(context, box, theme.text, 1 + (2 * share) / most, theme.background);
+    });
+  }
 }
 
 /** Dashed lines where one sentence ends and the next begins. */

@@ -184,6 +184,7 @@ export function drawRowSums(context, { plot, cells: c, theme, words }, sums) {
  * @property {boolean} flat whether labels of columns stand side by side, without leaning
  * @property {string} picture names numbers and colours: another where any of them is another
  * @property {(q: number, k: number) => number} valueAt
+ * @property {Float32Array | null} [wanted] what a visitor asks heads to do, (Q, K)
  * @property {(Pin & { pin: boolean })[]} lit
  * @property {[number, number, number, number] | null} box
  */

@@ -24,6 +24,7 @@ import { editTiles } from "./tiles.js";
  * @property {Mosaic} mosaic where they are
  * @property {Theme} theme
  * @property {[number, number] | null} selected layer and head on show
+ * @property {[number, number][]} [found] layer and head of those that do what is asked for most
  * @property {number | null} at the tile that is pointed at
  */
 
@@ -136,7 +137,7 @@ function drawSilenced(context, { header, tiles, theme, mosaic: { places, tw, th 
 
 /** Frames around the head on show, the tile pointed at, and those that share keys and values with it. */
 /** @param {DrawingContext} context @param {MosaicScene} scene */
-export function drawMosaicLit(context, { tiles, theme, selected, at, mosaic: { places, tw, th } }) {
+export function drawMosaicLit(context, { tiles, theme, selected, found = [], at, mosaic: { places, tw, th } }) {
   /** @type {(i: number, colour: string, line: number, grow: number) => void} */
   const frame = (i, strokeStyle, lineWidth, grow) => {
     const [x, y] = places[i];
@@ -149,6 +150,11 @@ export function drawMosaicLit(context, { tiles, theme, selected, at, mosaic: { p
     tiles.forEach((t, i) => {
       if (t.layer === pointed.layer && t.share === pointed.share && t !== pointed) frame(i, theme.k, 1.5, 0.5);
     });
+  }
+  for (const place of found) {
+    const tile = tileNumber(tiles, ...place);
+    frame(tile, theme.background, 5, 1.5);
+    frame(tile, theme.text, 2.5, 1.5);
   }
   if (selected) {
     const chosen = Math.max(0, tileNumber(tiles, ...selected));

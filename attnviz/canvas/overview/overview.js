@@ -81,6 +81,9 @@ export class Overview extends Drawing {
     this.resting = 0;
     this.member = new Member((what) => {
       if (what === "edit") this.strike();
+      if (what === "found") this.relight();
+      const { wish } = this.held?.group ?? {};
+      if (what === "wish" && wish) this.pick(tileNumber(this.shown.tiles, ...wish));
       if (what === "edit" || what === "all") this.follow(this.held?.header.q.length ?? 0);
       if (what !== "selected" || !this.laid) return;
       this.relight();
@@ -189,7 +192,16 @@ export class Overview extends Drawing {
     const { tiles, theme, group } = this.shown;
     const header = { ...this.shown.header, silenced: this.silenced };
     const measured = header.dim ? this.shown.measured : null;
-    return { header, tiles, theme, measured, mosaic: this.mosaic, selected: group.selected, at: this.at };
+    return {
+      header,
+      tiles,
+      theme,
+      measured,
+      mosaic: this.mosaic,
+      selected: group.selected,
+      found: group.found,
+      at: this.at,
+    };
   }
 
   light() {

@@ -9,7 +9,7 @@ import { EVERYTHING } from "./zoom.js";
 /** @import { KnownSentence } from "../overview/known_sentences.js" */
 /** @import { AllHeads } from "./raw_scores.js" */
 /** @import { Axis, Edit, HeadHeader, Hover, Pin, HeadEdit, Zoom } from "./types.js" */
-/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "edit" | "all" | "over" | "left" | "sentence" | "counts"} Change */
+/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "edit" | "all" | "over" | "left" | "sentence" | "counts" | "found" | "wish"} Change */
 /** @typedef {ReturnType<typeof emptyGroup>} Group */
 
 export const MOST_SENTENCES = 12;
@@ -40,6 +40,12 @@ function emptyGroup() {
     tiles: null,
     /** @type {Promise<void>} that these tiles are on screen: a sentence's head, which takes longer to draw, comes after them */
     tilesPainted: Promise.resolve(),
+    /** @type {{ doc: string | null, rows: Float32Array } | null} rows (Q, K) whose nearest heads are searched for */
+    wanted: null,
+    /** @type {[number, number][]} layer and head of those that were found */
+    found: [],
+    /** @type {[number, number] | null} the head that another view asks to be chosen */
+    wish: null,
     /** @type {number[]} heads of each layer of the overview */
     counts: [],
     /** @type {Edit} what the visitor has changed of mask and scale */
