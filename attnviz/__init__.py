@@ -21,9 +21,9 @@ The names by task; `help(av.capture)` says more of each:
     Many sentences
         find_heads, cost_of_heads, HeadTable, nearest_heads, NearestHeads
     Why this token, and why this weight?
-        LogitAttribution, LogitLens, ScoreAttribution, Cut, attribution_patching, activation_patching,
-        Patching, Cell, path_patching, find_circuit, Circuit, Ablation, head_circuits, HeadCircuits,
-        composition_scores, Composition
+        LogitAttribution, LogitLens, ScoreAttribution, Cut, logit_diff, attention_weight,
+        attribution_patching, activation_patching, Patching, Site, Effect, path_patching,
+        find_circuit, Circuit, Ablation, head_circuits, HeadCircuits, composition_scores, Composition
     Training
         watch, TrainingWatch
     Errors
@@ -60,7 +60,13 @@ if TYPE_CHECKING:
     from attnviz.core.rope import RoPE
     from attnviz.models.attribution.circuit import Ablation, Circuit, find_circuit
     from attnviz.models.attribution.head_circuits import Composition, HeadCircuits, composition_scores, head_circuits
-    from attnviz.models.attribution.patching import Cell, Patching, activation_patching, attribution_patching
+    from attnviz.models.attribution.patching import (
+        Effect,
+        Patching,
+        Site,
+        activation_patching,
+        attribution_patching,
+    )
     from attnviz.models.attribution.path_patching import path_patching
     from attnviz.models.capture import (
         Cut,
@@ -72,9 +78,11 @@ if TYPE_CHECKING:
         ScoreAttribution,
         Trace,
         ablate,
+        attention_weight,
         capture,
         intervene,
         knockout,
+        logit_diff,
         patch,
         remask,
         rescale,
@@ -88,12 +96,12 @@ if TYPE_CHECKING:
     __all__ = [
         "Ablation",
         "Attention",
-        "Cell",
         "Circuit",
         "Composition",
         "Costs",
         "Cut",
         "Edit",
+        "Effect",
         "HeadCircuits",
         "HeadLayout",
         "HeadMeasure",
@@ -110,11 +118,13 @@ if TYPE_CHECKING:
         "RoPE",
         "Saturation",
         "ScoreAttribution",
+        "Site",
         "Trace",
         "TrainingWatch",
         "ablate",
         "activation_patching",
         "attend",
+        "attention_weight",
         "attribution_patching",
         "capture",
         "composition_scores",
@@ -126,6 +136,7 @@ if TYPE_CHECKING:
         "intervene",
         "knockout",
         "load",
+        "logit_diff",
         "masks",
         "mean_outputs",
         "measures",
@@ -172,8 +183,12 @@ TASKS: dict[str, dict[str, tuple[str, ...]]] = {
         "attnviz.analysis.heads.nearest_heads": ("nearest_heads", "NearestHeads"),
     },
     "Why this token, and why this weight?": {
-        "attnviz.models.capture": ("LogitAttribution", "LogitLens", "ScoreAttribution", "Cut"),
-        "attnviz.models.attribution.patching": ("attribution_patching", "activation_patching", "Patching", "Cell"),
+        "attnviz.models.capture": (
+            "LogitAttribution", "LogitLens", "ScoreAttribution", "Cut", "logit_diff", "attention_weight",
+        ),
+        "attnviz.models.attribution.patching": (
+            "attribution_patching", "activation_patching", "Patching", "Site", "Effect",
+        ),
         "attnviz.models.attribution.path_patching": ("path_patching",),
         "attnviz.models.attribution.circuit": ("find_circuit", "Circuit", "Ablation"),
         "attnviz.models.attribution.head_circuits": (
@@ -191,8 +206,9 @@ _HOME = {name: module for modules in TASKS.values() for module, names in modules
 
 #: names of the version before, and what they are called now
 _OLD = {
-    "exact_patching": ("attnviz.models.attribution.patching", "activation_patching"),
-    "silence": ("attnviz.models.capture", "ablate"),
+    "Cell": ("attnviz.models.attribution.patching", "Site", "cell"),
+    "exact_patching": ("attnviz.models.attribution.patching", "activation_patching", "activation_patching"),
+    "silence": ("attnviz.models.capture", "ablate", "silence"),
 }
 
 #: what goes beyond torch and NumPy, and the extra that brings it
@@ -201,9 +217,9 @@ _NEEDS = {"load": "models"}
 
 def __getattr__(name: str) -> Any:
     if name in _OLD:
-        module, now = _OLD[name]
+        module, now, function = _OLD[name]
         warnings.warn(f"av.{name} is called av.{now} now", DeprecationWarning, stacklevel=2)
-        return getattr(import_module(module), name if name == "silence" else now)
+        return getattr(import_module(module), function)
     if name not in _HOME:
         close = get_close_matches(name, _HOME, 1)
         hint = f"did you mean {close[0]}?" if close else "help(av) lists the names by task"

@@ -23,17 +23,17 @@ from tests.models.capture.family_check import build
 from tests.models.capture.tiny_config import changed, tiny
 
 SECONDS = 120  #: time limit for one family
-TOKEN, OTHER = 7, 11
+METRIC = av.logit_diff(7, 11)
 KINDS = ("done", "refused", "slow", "raw")
 TOOLS: dict[str, Callable[[torch.nn.Module, Tensor, Tensor], object]] = {
     "capture": lambda model, one, _: av.capture(model, one)[0].weights(),
     "intervene": lambda model, one, _: av.intervene(model, av.ablate(0, 0), one),
-    "logit_attribution": lambda model, one, _: av.capture(model, one, residual=True).logit_attribution(TOKEN, OTHER),
+    "logit_attribution": lambda model, one, _: av.capture(model, one, residual=True).logit_attribution(METRIC),
     "logit_lens": lambda model, one, _: av.capture(model, one, residual=True).logit_lens(),
-    "attribution_patching": lambda model, one, two: av.attribution_patching(model, one, two, TOKEN, OTHER),
-    "activation_patching": lambda model, one, two: list(av.activation_patching(model, one, two, TOKEN, [(0, 0)])),
-    "path_patching": lambda model, one, two: list(av.path_patching(model, one, two, TOKEN, [av.Cell(0, 0)])),
-    "find_circuit": lambda model, one, two: av.find_circuit(model, one, two, TOKEN, OTHER, sizes=[2]),
+    "attribution_patching": lambda model, one, two: av.attribution_patching(model, one, two, METRIC),
+    "activation_patching": lambda model, one, two: list(av.activation_patching(model, one, two, METRIC, [(0, 0)])),
+    "path_patching": lambda model, one, two: list(av.path_patching(model, one, two, METRIC, [(0, 0)])),
+    "find_circuit": lambda model, one, two: av.find_circuit(model, one, two, METRIC, sizes=[2]),
     "head_circuits": lambda model, *_: av.head_circuits(model, 0, 0, tokens=range(20)).matches(),
     "composition_scores": lambda model, *_: av.composition_scores(model),
 }

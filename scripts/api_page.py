@@ -22,7 +22,7 @@ WIDTH = 110  #: columns that a signature may take before each argument has a lin
 #: names in signatures that are no public names, and what they are
 TYPES = {
     "Against": '"competitors", "mean", a key\'s position, or None',
-    "Among": '"heads", "positions" or "streams"',
+    "Among": '"heads", "positions", "mlps" or "streams"',
     "Architecture": "a model's layers with their sizes, from its config: `av.costs(...).architecture`",
     "AttentionKind": '"self" or "cross"',
     "AttentionRow": "weights of one query in every head: `.weights`, `.top(n)`",
@@ -35,14 +35,17 @@ TYPES = {
     "LayerChoice": "a layer's number, its module's dotted name, several of them, or \"all\"",
     "LogitTerm": "kind, layer, head, name and value of one term",
     "Logits": '"last", "all" or None',
+    "LogitDiff": "what `av.logit_diff` gives",
     "Member": "(layer, head), with None as the head for the layer's MLP",
+    "Metric": "a token, `av.logit_diff(...)`, `av.attention_weight(...)`, or a function of logits (B, V) to (B,)",
     "Model": "a torch module, or what `av.load` gives",
     "NewOutput": "a tensor, a function of the original outputs, a trace of another pass, or tensors by layer name",
     "NewStream": "a tensor, a function of the original stream, or a trace of another pass",
     "NumberChoice": 'a whole number, several of them, or "all"; negative ones count from the end',
+    "Part": 'a head\'s number, "attn", "mlp" or "resid"',
     "PooledWeights": "weights between units of a text: `.weights`, `.units`",
     "Position": "rotary, learned or another way in which positions enter attention: see `av.positions`",
-    "Prompt": "a sentence, token ids (1, T), or a model's arguments by name",
+    "Prompt": "a sentence, several in a list, token ids (B, T), or a model's arguments by name",
     "Residual": "the stream at each block's input and at the end: `trace.residual[i]`",
     "Scale": '"sqrt" for 1/sqrt(D), None for no scaling, or the number that multiplies q.kT',
     "ScoredRows": '"with targets" or "all"',
@@ -50,8 +53,9 @@ TYPES = {
     "Stages": "`.scores`, `.scaled`, `.masked`, `.weights`, `.output` and `.empty_rows` of attention",
     "TensorChange": "a function of q, k and v that returns others",
     "Through": '"q", "k" or "v"',
-    "TokenLike": "a token's id, its text, or an id for each row",
+    "TokenLike": "a token's id or its text; a list has one for each row",
     "TokenPair": "(token, other token, score)",
+    "TokenSet": "a token, one for each row, or a set of them, whose mean logit counts",
     "UnitName": '"word", "sentence", "paragraph" or "turn"',
 }
 

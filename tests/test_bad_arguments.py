@@ -24,16 +24,16 @@ WRONG: dict[str, Callable[[], Any]] = {
     "texts as tokens": lambda: TRACE.logit_attribution(["a"]),
     "a fraction in the lens": lambda: TRACE.logit_lens([3.5]),
     "a text as the number of tokens": lambda: TRACE.logit_lens(n="3"),
-    "one token twice": lambda: TRACE.logit_attribution(3, 3),
+    "one token twice": lambda: TRACE.logit_attribution(av.logit_diff(3, 3)),
     "a list as position": lambda: TRACE.logit_attribution(3, position=[1]),
     "a list as position of the lens": lambda: TRACE.logit_lens(position=[1]),
     "a fraction as position": lambda: TRACE.logit_attribution(3, position=1.5),
     "a text as layer of sources": lambda: TRACE.logit_attribution(3).sources("0", 0),
     "patching for a fraction": lambda: av.attribution_patching(MODEL, IDS, OTHER, 3.5),
-    "patching for one token twice": lambda: av.attribution_patching(MODEL, IDS, OTHER, 3, 3),
+    "patching for one token twice": lambda: av.attribution_patching(MODEL, IDS, OTHER, av.logit_diff(3, 3)),
     "patching at a list": lambda: av.attribution_patching(MODEL, IDS, OTHER, 3, position=[1]),
     "patching for a token beyond the vocabulary": lambda: av.attribution_patching(MODEL, IDS, OTHER, VOCAB),
-    "a circuit for one token twice": lambda: av.find_circuit(MODEL, IDS, OTHER, 3, 3),
+    "a circuit for one token twice": lambda: av.find_circuit(MODEL, IDS, OTHER, av.logit_diff(3, 3)),
     "a circuit for a fraction": lambda: av.find_circuit(MODEL, IDS, OTHER, 3.5),
     "a circuit at a list": lambda: av.find_circuit(MODEL, IDS, OTHER, 3, position=[1]),
     "a number as cells": lambda: av.activation_patching(MODEL, IDS, OTHER, 3, 5),
@@ -88,7 +88,7 @@ def test_ids_are_taken_in_any_form(ids: Any) -> None:
 
 
 def test_patched_cells_are_looked_up_as_they_were_given() -> None:
-    exact = dict(av.activation_patching(MODEL, IDS, OTHER, 3, [(0, 3), av.Cell(1, 2), [1, 4]]))  # type: ignore[list-item]
-    assert list(exact) == [(0, 3), av.Cell(1, 2), (1, 4)]
+    exact = dict(av.activation_patching(MODEL, IDS, OTHER, 3, [(0, 3), av.Site(1, 2), [1, 4]]))  # type: ignore[list-item]
+    assert list(exact) == [(0, 3), av.Site(1, 2), (1, 4)]
     paths = dict(av.path_patching(MODEL, IDS, OTHER, 3, [(0, 3), (0, -1)], [(1, 2, "q")]))
     assert list(paths) == [(0, 3), (0, -1)]

@@ -42,8 +42,8 @@ def test_a_repr_of_an_analysis_fits_a_few_lines() -> None:
     for each in (
         trace.logit_lens([3, 4], n=50),
         trace.logit_lens(n=0),
-        av.attribution_patching(model, one, two, 7, 11),
-        av.find_circuit(model, one, two, 7, 11),
+        av.attribution_patching(model, one, two, av.logit_diff(7, 11)),
+        av.find_circuit(model, one, two, av.logit_diff(7, 11)),
         av.head_circuits(model, 0, 0),
         av.composition_scores(model),
     ):

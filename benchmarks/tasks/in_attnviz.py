@@ -28,15 +28,15 @@ def the_lead_s_gradient_along_heads(model: Any, ids: Tensor, other: Tensor) -> A
 
 
 def what_each_head_adds_to_the_lead(model: Any, ids: Tensor, other: Tensor) -> Any:
-    return av.capture(model, ids, residual=True).logit_attribution(7, 11).heads[0]
+    return av.capture(model, ids, residual=True).logit_attribution(av.logit_diff(7, 11)).heads[0]
 
 
 def what_each_mlp_adds_to_the_lead(model: Any, ids: Tensor, other: Tensor) -> Any:
-    return av.capture(model, ids, residual=True).logit_attribution(7, 11).mlps[0]
+    return av.capture(model, ids, residual=True).logit_attribution(av.logit_diff(7, 11)).mlps[0]
 
 
 def which_tokens_carried_a_head_s_part(model: Any, ids: Tensor, other: Tensor) -> Any:
-    return av.capture(model, ids, residual=True).logit_attribution(7, 11).sources(1, 2)[0]
+    return av.capture(model, ids, residual=True).logit_attribution(av.logit_diff(7, 11)).sources(1, 2)[0]
 
 
 def logit_lens(model: Any, ids: Tensor, other: Tensor) -> Any:
@@ -70,20 +70,20 @@ def eight_tokens_without_a_head(model: Any, ids: Tensor, other: Tensor) -> Any:
 
 
 def every_head_patched(model: Any, ids: Tensor, other: Tensor) -> Any:
-    cells = [av.Cell(layer, head) for layer in range(6) for head in range(8)]
-    return torch.tensor([effect for _, effect in av.activation_patching(model, ids, other, 7, cells, 11)]).view(6, 8)
+    sites, metric = [(layer, head) for layer in range(6) for head in range(8)], av.logit_diff(7, 11)
+    return torch.tensor([effect for _, effect in av.activation_patching(model, ids, other, metric, sites)]).view(6, 8)
 
 
 def every_head_patched_linearised(model: Any, ids: Tensor, other: Tensor) -> Any:
-    return av.attribution_patching(model, ids, other, 7, 11).by_head
+    return av.attribution_patching(model, ids, other, av.logit_diff(7, 11)).by_head
 
 
 def the_path_from_a_head_to_the_logits(model: Any, ids: Tensor, other: Tensor) -> Any:
-    return torch.tensor(next(av.path_patching(model, ids, other, 7, [av.Cell(1, 2)], "logits", 11))[1])
+    return torch.tensor(next(av.path_patching(model, ids, other, av.logit_diff(7, 11), [(1, 2)]))[1])
 
 
 def the_path_from_a_head_to_another_s_keys(model: Any, ids: Tensor, other: Tensor) -> Any:
-    return torch.tensor(next(av.path_patching(model, ids, other, 7, [av.Cell(1, 2)], [(4, 3, "k")], 11))[1])
+    return torch.tensor(next(av.path_patching(model, ids, other, av.logit_diff(7, 11), [(1, 2)], [(4, 3, "k")]))[1])
 
 
 def composition_through_keys(model: Any, ids: Tensor, other: Tensor) -> Any:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attnviz.base.message import MessageList, Problem
-from attnviz.models.attribution.patching import Model, Prompt, model_arguments
+from attnviz.models.attribution.measure import Measure
+from attnviz.models.attribution.patching import Model, Prompt, change_outputs, model_arguments
 from attnviz.models.capture import Edit, Trace, capture, intervene
-from attnviz.models.capture.forward_pass import attach_hooks, modules_by_name, this_thread_only, unwrap_model
+from attnviz.models.capture.forward_pass import unwrap_model
 from attnviz.models.capture.head_selection import to_float32
-from attnviz.models.tokens import token_ids
+from attnviz.models.capture.metric import Metric, accept_old_words
 
 By = Literal["mean", "resample"]
 
@@ -67,68 +67,70 @@ class Ablation:
     else over all their tokens. "resample" takes the outputs of one other prompt of the same length.
     """
 
+    @accept_old_words("versus", "by", "position", "tokenizer")
     def __init__(
         self,
         model: Model,
         prompt: Prompt,
         other: Prompt | Sequence[Prompt],
-        token: int | str | Tensor,
-        versus: int | str | Tensor | None = None,
+        metric: Metric,
+        *,
         by: By = "mean",
         position: int | None = None,
         tokenizer: Any = None,
     ) -> None:
         if by not in ("mean", "resample"):
             raise Problem('by={by} must be "mean" or "resample"', by=repr(by))
-        self.by, self._model, self._prompt, self._position = by, model, prompt, position
+        self.by, self._module, self._prompt = by, unwrap_model(model), prompt
+        self._measure = Measure.of(model, metric, position, tokenizer)
         self._pass = partial(_run_prompt, model, tokenizer=tokenizer)
-        trace = self._pass(prompt, residual=True, logits=self._logits)
-        self._token, self._versus = token_ids(tokenizer or trace.tokenizer, token, versus)
-        attribution = trace.logit_attribution(self._token, self._versus, position)
+        trace = self._pass(prompt, residual=True, logits=self._measure.logits)
         assert trace.residual is not None
-        self._path, self._layers, self._mlps = trace.residual.require_path(), trace.layers, trace.residual.mlps
-        heads, mlps = attribution.heads.nanmean(0), attribution.mlps.mean(0)
-        #: direct contribution of each member to the logit difference, from the first layer to the last
-        self.direct = {
-            Member(n, head): float(heads[n, head]) for n, layer in enumerate(trace) for head in range(layer.n_heads)
-        } | {Member(n): float(mlps[n]) for n, name in enumerate(self._mlps) if name}
+        trace.residual.require_path()
+        self._layers, self._mlps = trace.layers, trace.residual.mlps
+        self.members = [Member(n, head) for n, layer in enumerate(trace) for head in range(layer.n_heads)]
+        self.members += [Member(n) for n, name in enumerate(self._mlps) if name]
+        self._direct = partial(trace.logit_attribution, metric, position=position, tokenizer=tokenizer)
         prompts = list(other) if isinstance(other, Sequence) and not isinstance(other, str) else [other]
         answers = [self._collect_outputs(other_prompt) for other_prompt in prompts]
         unpadded = zip(prompts, answers, strict=True)
         self._other_prompts = [(other_prompt, outputs) for other_prompt, (outputs, real) in unpadded if real.all()]
         self.per_position, self._values = self._replacements(answers, trace)
-        self.whole = float(self._mean_logit_diff(trace))
+        self.whole = float(self._mean_metric(trace))
+
+    @cached_property
+    def direct(self) -> dict[Member, float]:
+        """Direct contribution of each member to a logit or difference of logits, from the first layer to the last."""
+        attribution = self._direct()
+        heads, mlps = attribution.heads.nanmean(0), attribution.mlps.mean(0)
+        return {member: float(mlps[member.layer] if member.head is None else heads[member]) for member in self.members}
 
     @cached_property
     def ablated(self) -> float:
         """Logit difference with every head and MLP ablated."""
         return self.lead(())
 
-    @property
-    def _logits(self) -> Literal["last", "all"]:
-        return "last" if self._position is None else "all"
-
     def lead(self, members: Collection[tuple[int, int | None]]) -> float:
         """Mean logit difference over the rows when all but `members` are ablated: one pass."""
         kept_members = {self._resolve_member(*member) for member in members}
-        if len(kept_members) == len(self.direct):
+        if len(kept_members) == len(self.members):
             return self.whole
-        gone = [member for member in self.direct if member not in kept_members]
+        gone = [member for member in self.members if member not in kept_members]
         edits = []
         for number, layer in enumerate(self._layers):
             heads = [member.head for member in gone if member.layer == number and member.head is not None]
             if heads:
                 edits.append(Edit(layers=layer.name, heads=heads, output=self._values[layer.name][:, heads]))
         names = [self._mlps[member.layer] for member in gone if member.head is None]
-        with self._hook_outputs({name: partial(self._replacement_for, name) for name in names}):
-            return float(self._mean_logit_diff(self._pass(self._prompt, edits, logits=self._logits)))
+        with change_outputs(self._module, {name: partial(self._replacement_for, name) for name in names}):
+            return float(self._mean_metric(self._pass(self._prompt, edits, logits=self._measure.logits)))
 
     def _resolve_member(self, layer: int, head: int | None = None) -> Member:
         """Member with non-negative indices; raises a Problem if the model has no such head or MLP."""
         count = len(self._layers)
         heads = self._layers[layer % count].n_heads
         member = Member(layer % count, None if head is None else head % heads)
-        if member not in self.direct or not -count <= layer < count or not -heads <= (head or 0) < heads:
+        if member not in self.members or not -count <= layer < count or not -heads <= (head or 0) < heads:
             raise Problem("{part} is no part of this model that can be ablated", part=(layer, head))
         return member
 
@@ -136,14 +138,6 @@ class Ablation:
         """Replacement for an MLP's output, in the shape of that output."""
         batch, _, length, _ = self._layers[0].shape
         return self._values[name].expand(batch, 1, length, -1).reshape(output.shape).to(output)
-
-    def _hook_outputs(self, changes: Mapping[str, Callable[[Tensor], Tensor | None]]) -> AbstractContextManager[None]:
-        """Change the outputs of these modules, by name, for this thread's passes inside the block."""
-        modules = modules_by_name(unwrap_model(self._model))
-        return attach_hooks(
-            modules[name].register_forward_hook(this_thread_only(partial(_change_output, change)))
-            for name, change in changes.items()
-        )
 
     def effects(self) -> dict[Member, float]:
         """First-order contribution of each member to the logit difference: what ablating it alone would take away."""
@@ -176,15 +170,15 @@ class Ablation:
             member: effects[self._mlps[member.layer]][0]
             if member.head is None
             else effects[names[member.layer]][member.head]
-            for member in self.direct
+            for member in self.members
         }
 
     def _gradients(self, prompt: Prompt, answers: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Gradient of a prompt's logit difference with respect to the outputs of its heads and MLPs, by name."""
         probes = {name: torch.zeros_like(answer).requires_grad_() for name, answer in answers.items()}
         edits = [Edit(layers=layer.name, output=probes[layer.name].add) for layer in self._layers]
-        with self._hook_outputs({name: partial(_add_probe, probes[name]) for name in self._mlps if name}):
-            lead = self._mean_logit_diff(self._pass(prompt, edits, grad=True, logits=self._logits))
+        with change_outputs(self._module, {name: partial(_add_probe, probes[name]) for name in self._mlps if name}):
+            lead = self._mean_metric(self._pass(prompt, edits, grad=True, logits=self._measure.logits))
         return dict(zip(probes, torch.autograd.grad(lead, list(probes.values())), strict=True))
 
     def kept(self, members: Collection[tuple[int, int | None]]) -> float:
@@ -200,10 +194,8 @@ class Ablation:
         for size in circuit_sizes(len(members)) if sizes is None else sizes:
             yield size, self.kept(members[:size])
 
-    def _mean_logit_diff(self, trace: Trace) -> Tensor:
-        assert trace.logits is not None
-        logits = trace.logits if self._position is None else trace.logits[:, self._position]
-        return self._path.logit_diff(logits, self._token, self._versus).mean()
+    def _mean_metric(self, trace: Trace) -> Tensor:
+        return self._measure.evaluate(trace).mean()
 
     def _replacements(
         self, answers: list[tuple[dict[str, Tensor], Tensor]], trace: Trace
@@ -231,7 +223,7 @@ class Ablation:
     def _collect_outputs(self, prompt: Prompt) -> tuple[dict[str, Tensor], Tensor]:
         """Outputs of heads (B, H, Q, Dv) and MLPs (B, 1, Q, M) for a prompt, and its mask of real tokens (B, Q)."""
         seen: dict[str, Tensor] = {}
-        with self._hook_outputs({name: partial(_store_output, seen, name) for name in self._mlps if name}):
+        with change_outputs(self._module, {name: partial(_store_output, seen, name) for name in self._mlps if name}):
             trace = self._pass(prompt, logits=None)
         batch, _, length, _ = trace[0].shape
         mlps = {name: to_float32(value).reshape(batch, 1, length, -1) for name, value in seen.items()}
@@ -239,27 +231,28 @@ class Ablation:
         return {layer.name: layer.head_outputs() for layer in trace} | mlps, mask.bool()
 
 
+@accept_old_words("versus", "by", "position", "scores", "sizes", "tokenizer")
 def find_circuit(
     model: Model,
     prompt: Prompt,
     other: Prompt | Sequence[Prompt],
-    token: int | str | Tensor,
-    versus: int | str | Tensor | None = None,
+    metric: Metric,
+    *,
     by: By = "mean",
     position: int | None = None,
     scores: Mapping[tuple[int, int | None], float] | None = None,
     sizes: Iterable[int] | None = None,
     tokenizer: Any = None,
 ) -> Circuit:
-    """Find the circuit behind a token's logit, or behind its difference from the logit of `versus`.
+    """Find the circuit behind a metric: a token's logit, `logit_diff(token, versus)`, or as in `attribution_patching`.
 
     For each size, one pass measures the share that the first members keep when all others are ablated. Members are
     ordered by `scores`, whose keys are (layer, head), with None for the MLP. Without `scores`, `Ablation.effects`
     orders them. Ablated outputs are replaced by their mean over the prompts of `other`. With `by` "resample" they are
     replaced by those of one other prompt of the same length.
     """
-    ablation = Ablation(model, prompt, other, token, versus, by, position, tokenizer)
-    values = ablation.effects() if scores is None else {member: scores.get(member, 0.0) for member in ablation.direct}
+    ablation = Ablation(model, prompt, other, metric, by=by, position=position, tokenizer=tokenizer)
+    values = ablation.effects() if scores is None else {member: scores.get(member, 0.0) for member in ablation.members}
     members = sorted(values, key=lambda member: -abs(values[member]))
     curve = dict(ablation.curve(members, sizes))
     return Circuit(
@@ -295,13 +288,6 @@ def _mean_output(answers: list[tuple[Tensor, Tensor]], per_position: bool) -> Te
         return torch.cat([values for values, _ in answers]).mean(0, keepdim=True)
     total = sum((values * real[:, None, :, None]).sum((0, 2), keepdim=True) for values, real in answers)
     return torch.as_tensor(total / sum(int(real.sum()) for _, real in answers))
-
-
-def _change_output(change: Callable[[Tensor], Tensor | None], _module: nn.Module, _args: Any, output: Any) -> Any:
-    """Forward hook: replace a module's output by `change(output)`, unless that is None."""
-    several = isinstance(output, tuple)
-    new = change(output[0] if several else output)
-    return (new, *output[1:]) if several and new is not None else new
 
 
 def _shapes(answers: Mapping[str, Tensor]) -> set[tuple[int, ...]]:

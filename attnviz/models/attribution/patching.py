@@ -1,14 +1,14 @@
-"""Activation patching: the change of a logit when activations of another prompt's pass are put into a pass.
+"""Activation patching: the change of a metric when activations of another prompt's pass are put into a pass.
 
-The linearised effect of every head and stream position takes two passes and one backward. The exact effect takes one
-pass for a few cells.
+The linearised effect of every head, MLP and stream position takes two passes and one backward. The exact effect takes
+one pass for a few sites. Prompts may come in pairs: row by row, with the mean and its standard error over them.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count, islice
 from typing import Any, Literal, NamedTuple
@@ -18,304 +18,447 @@ from torch import Tensor, nn
 
 from attnviz.base.message import MessageList, Problem, require_whole
 from attnviz.base.words import N_
+from attnviz.models.attribution.measure import Measure
 from attnviz.models.capture.edit import Edit
-from attnviz.models.capture.forward_pass import has_two_stacks, unwrap_model
+from attnviz.models.capture.forward_pass import (
+    attach_hooks,
+    has_two_stacks,
+    modules_by_name,
+    this_thread_only,
+    unwrap_model,
+)
 from attnviz.models.capture.head_selection import resolve_index, to_float32
+from attnviz.models.capture.metric import Metric, accept_old_words
 from attnviz.models.capture.recorder import require_gradient
 from attnviz.models.capture.run import intervene
-from attnviz.models.capture.trace import Trace
+from attnviz.models.capture.trace import Trace, shared_labels
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.tokens import token_ids
 
 Model = nn.Module | LoadedModel
-Prompt = str | Tensor | Mapping[str, Any]  #: a sentence, token ids (1, T), or the model's arguments by name
-Among = Literal["heads", "positions", "streams"]
+#: a sentence or several, token ids (B, T), or the model's arguments by name
+Prompt = str | Sequence[str] | Tensor | Mapping[str, Any]
+Part = int | Literal["mlp", "attn", "resid"]
+Among = Literal["heads", "positions", "mlps", "streams"]
 
 
 _ONE_LIST = N_("patching needs a model with one list of self-attention layers")
 
 
-class Cell(NamedTuple):
-    """A patched activation: a head of a layer, or the residual stream where the layer begins. Indices count from 0."""
+class Site(NamedTuple):
+    """A patched activation: what a part of a layer hands on, at a position. Layers and heads count from 0.
+
+    A head hands on its `z`, and "attn" is all heads of the layer; "mlp" is what the MLP adds to the stream.
+    """
 
     layer: int
-    head: int | None = None  #: None: the residual stream
+    part: Part = "resid"  #: a head's number, "attn", "mlp", or the residual stream where the block begins
     position: int | None = None  #: None: all positions
 
+    @property
+    def head(self) -> int | None:
+        """The head's number; None for another part."""
+        return None if isinstance(self.part, str) else self.part
 
-@dataclass(frozen=True)
-class Measure:
-    """The measured number: the logit of `token`, or its difference from the logit of `versus`, at a position."""
 
-    token: int
-    versus: int | None = None
-    position: int | None = None  #: None: the last real one
-    tokenizer: Any = None
+def cell(layer: int, head: int | None = None, position: int | None = None) -> Site:
+    """Site of a head, or of the residual stream without one: the name of the version before."""
+    return Site(layer, "resid" if head is None else head, position)
+
+
+class Effect(float):
+    """Change of a metric, the mean over the prompts, with its standard error and the change of each prompt."""
+
+    by_prompt: Tensor  #: (B,)
 
     @staticmethod
-    def from_tokens(
-        model: Model, token: int | str, versus: int | str | None, position: int | None, tokenizer: Any
-    ) -> Measure:
-        """Measure of tokens given by id or text; a loaded model brings its own tokenizer."""
-        reader = model.tokenizer if tokenizer is None and isinstance(model, LoadedModel) else tokenizer
-        ids = token_ids(reader, token, versus)
-        output = getattr(unwrap_model(model), "get_output_embeddings", lambda: None)()
-        if isinstance(output, nn.Linear):  # found before the first pass
-            for one in ids if versus is not None else ids[:1]:
-                resolve_index("token", one, output.out_features)
-        if position is not None:
-            resolve_index("position", position, sys.maxsize)
-        return Measure(*ids, position, tokenizer)
+    def of(by_prompt: Tensor) -> Effect:
+        """The mean of the changes (B,)."""
+        effect = Effect(by_prompt.double().mean())
+        effect.by_prompt = by_prompt
+        return effect
 
-    def evaluate(self, trace: Trace) -> Tensor:
-        """Value of the measure in each row, (B,)."""
-        logits = trace.logits
-        if logits is None:
-            raise Problem("this model gives no logits")
-        if self.position is not None and logits.dim() == 3:
-            resolve_index("position", self.position, logits.shape[1])
-            logits = logits[:, self.position]
-        for token in (self.token, self.token if self.versus is None else self.versus):
-            resolve_index("token", token, logits.shape[-1])
-        token_logits = to_float32(logits[:, self.token])
-        return token_logits if self.versus is None else token_logits - to_float32(logits[:, self.versus])
+    @property
+    def stderr(self) -> float:
+        """Standard error of the mean; NaN of one prompt."""
+        return float(standard_error(self.by_prompt))
+
+
+def standard_error(by_prompt: Tensor) -> Tensor:
+    """Standard error of the mean over the first axis; NaN of one prompt."""
+    count = len(by_prompt)
+    return by_prompt.double().std(0) / count**0.5 if count > 1 else torch.full_like(by_prompt[0], torch.nan)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Patching:
-    """First-order effects on the measure of patching clean activations into the corrupted run.
+    """First-order effects on the metric of patching clean activations into the corrupted run.
 
-    `before` is the measure of the corrupted run, `after` that of the clean one. `activation_patching` may differ where
-    an activation is far from its clean value, or where a softmax is saturated.
+    `before` is the metric of the corrupted run, `after` that of the clean one; all are means over the prompts.
+    `activation_patching` may differ where an activation is far from its clean value, or where a softmax is saturated.
     """
 
-    heads: Tensor  #: (L, H, T); NaN where a layer has fewer heads
-    streams: Tensor  #: (L, T): the residual stream where each block begins
-    before: float
-    after: float
+    by_prompt: Mapping[str, Tensor]  #: "heads" (B, L, H, T), NaN where a layer has fewer; "streams", "mlps" (B, L, T)
+    metrics: tuple[Tensor, Tensor]  #: metric of each prompt, corrupted and clean, (B,)
     layers: tuple[str, ...] = ()  #: the attention layers' dotted names
     tokens: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  #: labels of both prompts, clean first, where known
 
     def __repr__(self) -> str:
-        most = ", ".join(f"{cell.layer}.{cell.head} {self.at(cell):+.2f}" for cell in self.top(3))
+        most = ", ".join(f"{site.layer}.{site.part} {self.at(site):+.2f}" for site in self.top(3))
         layers, heads, length = self.heads.shape
-        sizes = f"{layers} layers, {heads} heads, {length} tokens"
+        sizes = f"{len(self.metrics[0])} prompts, {layers} layers, {heads} heads, {length} tokens"
         return f"<Patching from {self.before:.2f} to {self.after:.2f}: heads {most}, ...; {sizes}>"
+
+    @property
+    def heads(self) -> Tensor:
+        """Effect of each head at each position, (L, H, T); NaN where a layer has fewer heads."""
+        return self.by_prompt["heads"].mean(0)
+
+    @property
+    def streams(self) -> Tensor:
+        """Effect of the residual stream where each block begins, at each position, (L, T)."""
+        return self.by_prompt["streams"].mean(0)
+
+    @property
+    def mlps(self) -> Tensor:
+        """Effect of each block's MLP at each position, (L, T); a Problem where MLPs cannot be told apart."""
+        return self._rows("mlps").mean(0)
+
+    @property
+    def before(self) -> float:
+        """Metric of the corrupted run."""
+        return float(self.metrics[0].mean())
+
+    @property
+    def after(self) -> float:
+        """Metric of the clean run."""
+        return float(self.metrics[1].mean())
 
     @property
     def by_head(self) -> Tensor:
         """Effect of each head at all positions together, (L, H)."""
         return self.heads.sum(-1)
 
-    def at(self, cell: Cell) -> float:
-        """Linearised effect of one cell."""
-        values = self.streams[cell.layer] if cell.head is None else self.heads[cell.layer, cell.head]
-        return float(values.sum() if cell.position is None else values[cell.position])
+    def at(self, site: Site | tuple[Any, ...]) -> float:
+        """Linearised effect of one site, the mean over the prompts."""
+        return float(self.effect(site))
 
-    def top(self, n: int = 10, among: Among = "heads") -> list[Cell]:
-        """The n cells of largest effect, up or down.
+    def effect(self, site: Site | tuple[Any, ...]) -> Effect:
+        """Linearised effect of one site with its standard error over the prompts."""
+        layer, part, position = parse_site(site)
+        heads = self.by_prompt["heads"][:, layer]
+        if part == "attn":
+            values = heads.nansum(1)
+        elif isinstance(part, str):
+            values = self._rows("mlps" if part == "mlp" else "streams")[:, layer]
+        else:
+            values = heads[:, part]
+        return Effect.of(values.sum(-1) if position is None else values[:, position])
 
-        `among` "heads" are heads at all positions together, "positions" heads at one position, "streams" the residual
-        stream at one position.
+    def _rows(self, name: str) -> Tensor:
+        if name not in self.by_prompt:
+            raise Problem(NO_MLPS)
+        return self.by_prompt[name]
+
+    def top(self, n: int = 10, among: Among = "heads") -> list[Site]:
+        """The n sites of largest effect, up or down.
+
+        `among` "heads" are heads at all positions together, "positions" heads at one position, "mlps" MLPs at all
+        positions, "streams" the residual stream at one position.
         """
-        maps = {"heads": self.by_head, "positions": self.heads, "streams": self.streams}
-        if among not in maps:
-            raise Problem("among={among} must be one of {names}", among=repr(among), names=MessageList(maps))
-        values = maps[among]
+        parts = {"heads": None, "positions": None, "mlps": "mlp", "streams": "resid"}
+        if among not in parts:
+            raise Problem("among={among} must be one of {names}", among=repr(among), names=MessageList(parts))
+        part = parts[among]
+        if part is None:
+            values = self.by_head if among == "heads" else self.heads
+        else:
+            values = self.mlps.sum(-1) if part == "mlp" else self.streams
         best = values.nan_to_num(0.0).abs().flatten().topk(min(n, values.numel())).indices
         places = torch.stack(torch.unravel_index(best, values.shape), 1).tolist()
-        return [Cell(index[0], None, index[1]) if among == "streams" else Cell(*index) for index in places]
+        return [Site(*index) if part is None else Site(index[0], part, *index[1:]) for index in places]  # type: ignore[arg-type]
 
-    def correlation(self, exact: Iterable[tuple[Cell, float]]) -> float:
-        """Pearson correlation of exact with linearised effects of the same cells; NaN for fewer than 2."""
-        pairs = torch.tensor([(self.at(cell), value) for cell, value in exact], dtype=torch.float64)
+    def correlation(self, exact: Iterable[tuple[Site, float]]) -> float:
+        """Pearson correlation of exact with linearised effects of the same sites; NaN for fewer than 2."""
+        pairs = torch.tensor([(self.at(site), float(value)) for site, value in exact], dtype=torch.float64)
         return float(torch.corrcoef(pairs.T)[0, 1]) if len(pairs) > 1 else float("nan")
 
 
+NO_MLPS = N_("the MLPs of this model cannot be told from what is around them")
+
+
+@accept_old_words("versus", "position", "tokenizer")
 def attribution_patching(
     model: Model,
     clean: Prompt,
     corrupted: Prompt,
-    token: int | str,
-    versus: int | str | None = None,
+    metric: Metric,
+    *,
     position: int | None = None,
     tokenizer: Any = None,
 ) -> Patching:
-    """Linearised effect of patching every head and the residual stream, at every position, into the corrupted run.
+    """Linearised effect of patching every head, MLP and the stream, at every position, into the corrupted run.
 
-    The measure is the logit of `token`, or its difference from that of `versus`, at `position` or the last real one.
-    Tokens are ids or texts, as in `Trace.logit_attribution`. Both prompts, texts or ids, must have the same number of
-    tokens. Two passes and one backward.
+    `metric` is a token, whose logit counts, `logit_diff(token, versus)`, `attention_weight(...)`, or a function of the
+    logits (B, V) at `position`, by default the last real one, that makes one number for each row. Both prompts, or
+    the two of each pair in two batches, must have as many tokens. Two passes and one backward.
     """
-    measure = Measure.from_tokens(model, token, versus, position, tokenizer)
+    measure = Measure.of(model, metric, position, tokenizer)
     good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure, grad=True)
     value = measure.evaluate(bad.trace)
-    parts = [*bad.outputs, *bad.streams]
+    parts = [*bad.outputs, *bad.streams, *bad.mlps.values()]
     slopes = torch.autograd.grad(value.sum(), parts, materialize_grads=True)
+    clean_parts = [*good.outputs, *good.streams, *(good.mlps[name] for name in bad.mlps)]
     effects = [
-        (to_float32(slope) * (to_float32(new) - to_float32(old)).detach()).sum(-1)[0].cpu()
-        for slope, new, old in zip(slopes, [*good.outputs, *good.streams], parts, strict=True)
-    ]
-    heads, streams = effects[: len(bad.outputs)], effects[len(bad.outputs) :]
-    most = max(map(len, heads))
+        (to_float32(slope) * (to_float32(new) - to_float32(old)).detach()).sum(-1).cpu()
+        for slope, new, old in zip(slopes, clean_parts, parts, strict=True)
+    ]  # (B, H, T) or (B, T)
+    heads, streams = effects[: len(bad.outputs)], effects[len(bad.outputs) :][: len(bad.streams)]
+    mlps = dict(zip(bad.mlps, effects[len(heads) + len(streams) :], strict=True))
+    most = max(effect.shape[1] for effect in heads)
+    padded = [nn.functional.pad(effect, (0, 0, 0, most - effect.shape[1]), value=torch.nan) for effect in heads]
+    by_prompt = {"heads": torch.stack(padded, 1), "streams": torch.stack(streams, 1)}
+    if mlps:
+        nothing = torch.zeros_like(streams[0])
+        by_prompt["mlps"] = torch.stack([mlps.get(name, nothing) for name in good.mlp_names], 1)
     return Patching(
-        torch.stack([nn.functional.pad(effect, (0, 0, 0, most - len(effect)), value=torch.nan) for effect in heads]),
-        torch.stack(streams),
-        float(value.detach()),
-        float(measure.evaluate(good.trace)),
+        by_prompt,
+        (value.detach().cpu(), measure.evaluate(good.trace).cpu()),
         tuple(layer.name for layer in bad.trace),
         (good.labels, bad.labels),
     )
 
 
+@accept_old_words("versus", "position", "tokenizer", "at_once")
 def activation_patching(
     model: Model,
     clean: Prompt,
     corrupted: Prompt,
-    token: int | str,
-    cells: Iterable[Cell | tuple[int, ...]],
-    versus: int | str | None = None,
+    metric: Metric,
+    sites: Iterable[Site | tuple[Any, ...]],
+    *,
     position: int | None = None,
     tokenizer: Any = None,
     at_once: int = 8,
-) -> Iterator[tuple[Cell, float]]:
-    """Yield each cell, as it was given, with the exact change of the measure when it is patched into the corrupted run.
+) -> Iterator[tuple[Site, Effect]]:
+    """Yield each site, as it was given, with the exact change of the metric when it is patched into the corrupted run.
 
-    Two passes run both prompts; then each pass measures `at_once` cells.
+    The change is a number, the mean over the prompts, with `.stderr` and `.by_prompt`. Two passes run both prompts;
+    then each pass measures `at_once` sites.
     """
-    measure = Measure.from_tokens(model, token, versus, position, tokenizer)
+    measure = Measure.of(model, metric, position, tokenizer)
     require_whole("at_once", at_once)
-    return _exact_effects(model, clean, corrupted, measure, parse_cells(cells), at_once)
+    return _exact_effects(model, clean, corrupted, measure, parse_sites(sites), at_once)
 
 
 def _exact_effects(
-    model: Model, clean: Prompt, corrupted: Prompt, measure: Measure, cells: Iterator[GivenCell], at_once: int
-) -> Iterator[tuple[Cell, float]]:
-    """Yield each cell with its exact effect."""
+    model: Model, clean: Prompt, corrupted: Prompt, measure: Measure, sites: Iterator[GivenSite], at_once: int
+) -> Iterator[tuple[Site, Effect]]:
+    """Yield each site with its exact effect."""
     good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure)
-    before, left = float(measure.evaluate(bad.trace)), ((given, good.resolve_cell(cell)) for given, cell in cells)
+    before, left = measure.evaluate(bad.trace), ((given, good.resolve_site(site)) for given, site in sites)
     while some := list(islice(left, at_once)):
-        inputs = {name: repeat_rows(value, len(some)) for name, value in bad.inputs.items()}
-        edits = good.edits_for([cell for _, cell in some])
-        trace = intervene(model, edits, **inputs, logits="last" if measure.position is None else "all")
-        yield from zip((given for given, _ in some), (measure.evaluate(trace) - before).tolist(), strict=True)
+        with good.patch([site for _, site in some]) as edits:
+            trace = intervene(model, edits, **repeat_inputs(bad.inputs, len(some)), logits=measure.logits)
+        after = measure.evaluate(trace, len(before)).view(len(some), -1)
+        yield from zip((given for given, _ in some), map(Effect.of, after - before), strict=True)
 
 
-GivenCell = tuple[Any, Cell]  #: a cell as it was given, and parsed
+GivenSite = tuple[Any, Site]  #: a site as it was given, and parsed
 
 
-def parse_cells(cells: Iterable[tuple[Any, ...]]) -> Iterator[GivenCell]:
-    """Yield each cell as it was given and as a Cell; raises a Problem for what is none."""
-    if not isinstance(cells, Iterable):
+def parse_site(site: Any) -> Site:
+    """The site as such; raises a Problem for what is none."""
+    try:
+        parsed = Site(*site)
+    except TypeError as error:
         raise Problem(
-            "{cells} are no cells: give a list of (layer, head) or (layer, head, position)", cells=repr(cells)
+            '{site} is no site: give (layer, part) or (layer, part, position); a part is a head\'s number, "attn", '
+            '"mlp" or "resid"',
+            site=repr(site)[:60],
+        ) from error
+    if parsed.part is None:  # a cell of the version before
+        return parsed._replace(part="resid")
+    if isinstance(parsed.part, str) and parsed.part not in ("attn", "mlp", "resid"):
+        raise Problem('part={part} must be a head\'s number, "attn", "mlp" or "resid"', part=repr(parsed.part)[:60])
+    return parsed
+
+
+def parse_sites(sites: Iterable[tuple[Any, ...]]) -> Iterator[GivenSite]:
+    """Yield each site as it was given and as a Site; raises a Problem for what is none."""
+    if not isinstance(sites, Iterable):
+        raise Problem(
+            "{sites} are no sites: give a list of (layer, part) or (layer, part, position)", sites=repr(sites)
         )
-
-    def parse(cell: Any) -> GivenCell:
-        try:
-            return tuple(cell) if isinstance(cell, list) else cell, Cell(*cell)
-        except TypeError as error:
-            raise Problem(
-                "{cell} is no cell: give (layer, head) or (layer, head, position)", cell=repr(cell)[:60]
-            ) from error
-
-    return map(parse, cells)
+    return ((tuple(site) if isinstance(site, list) else site, parse_site(site)) for site in sites)
 
 
 @dataclass(frozen=True, eq=False)
 class PromptPass:
-    """A pass of one prompt, with its head outputs and the residual stream at the input of each block."""
+    """A pass of prompts, with the outputs of heads and MLPs and the residual stream at the input of each block."""
 
+    model: nn.Module
     trace: Trace
     inputs: dict[str, Any]
     streams: list[Tensor]
+    mlps: dict[str, Tensor] = field(default_factory=dict)  #: (B, T, M), by the modules' names
+    mlp_names: tuple[str, ...] = ()  #: of each block; "" where it has none
 
     @staticmethod
-    def run(model: Model, prompt: Prompt, measure: Measure, grad: bool = False) -> PromptPass:
-        """Run the prompt; with `grad`, its activations stay in the graph."""
+    def run(model: Model, prompt: Prompt, measure: Measure, mlp_names: tuple[str, ...] | None = None) -> PromptPass:
+        """Run the prompt; with the names of MLPs, its activations stay in the graph."""
         streams: list[Tensor] = []
+        mlps: dict[str, Tensor] = {}
 
         def keep(stream: Tensor) -> Tensor:
             streams.append(require_gradient(stream))
             return streams[-1]
 
+        def keep_mlp(name: str, output: Tensor) -> Tensor:
+            mlps[name] = require_gradient(output)
+            return mlps[name]
+
         args, inputs = model_arguments(prompt)
-        logits: Any = "last" if measure.position is None else "all"
-        trace = intervene(
-            model, Edit(stream=keep), *args, **inputs, logits=logits, grad=grad, tokenizer=measure.tokenizer
-        )
-        return PromptPass(trace, dict(trace.inputs) | inputs, streams)
+        names, module = mlp_names or (), unwrap_model(model)
+        with change_outputs(module, {name: partial(keep_mlp, name) for name in names if name}):
+            trace = intervene(
+                model,
+                Edit(stream=keep),
+                *args,
+                **inputs,
+                logits=measure.logits,
+                grad=mlp_names is not None,
+                residual=mlp_names is None,
+                tokenizer=measure.tokenizer,
+            )
+        residual = trace.residual
+        if residual is not None:
+            names = residual.mlps
+            mlps = {name: out for name, out in zip(names, residual.mlp_writes, strict=True) if name}
+        return PromptPass(module, trace, dict(trace.inputs) | inputs, streams, mlps, names)
 
     @property
     def outputs(self) -> list[Tensor]:
-        """Head outputs of each layer, (1, H, T, Dv)."""
+        """Head outputs of each layer, (B, H, T, Dv)."""
         return [layer.head_outputs() for layer in self.trace]
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Labels of its tokens; empty where they are not known."""
-        tokens = self.trace.tokens
-        return tuple(map(str, tokens[0] if tokens and isinstance(tokens[0], tuple) else tokens))
+        """Labels of its tokens, … where rows differ; empty where they are not known."""
+        return tuple(map(str, shared_labels(self.trace.tokens)))
 
     @property
-    def length(self) -> int:
-        """Number of tokens; raises a Problem unless the pass is one prompt through self-attention layers."""
+    def lengths(self) -> list[int]:
+        """Number of real tokens of each row; raises a Problem unless they went through one list of self-attention."""
         shapes = {(layer.kind, layer.shape[0], layer.shape[2]) for layer in self.trace}
         kind, batch, length = shapes.pop()
         if shapes or kind != "self":
             raise Problem(_ONE_LIST)
-        if batch != 1:
-            raise Problem("give one prompt to each side; one of them has {rows} rows", rows=batch)
-        return length
+        mask = self.inputs.get("attention_mask")
+        known = isinstance(mask, Tensor) and mask.shape == (batch, length)
+        return mask.sum(1).tolist() if known and isinstance(mask, Tensor) else [length] * batch
 
-    def resolve_cell(self, cell: Cell) -> Cell:
-        """Cell with non-negative indices; raises a Problem if it is not one of this pass."""
-        layer = resolve_index("layer", cell.layer, len(self.streams if cell.head is None else self.trace))
-        head = None if cell.head is None else resolve_index("head", cell.head, self.trace[layer].n_heads)
-        return Cell(
-            layer, head, None if cell.position is None else resolve_index("position", cell.position, self.length)
-        )
+    def resolve_site(self, site: Site) -> Site:
+        """Site with non-negative indices; raises a Problem if it is not one of this pass."""
+        if site.part == "mlp" and not any(self.mlp_names):
+            raise Problem(NO_MLPS)
+        count = {"mlp": len(self.mlp_names), "resid": len(self.streams)}.get(str(site.part), len(self.trace))
+        layer = resolve_index("layer", site.layer, count)
+        if site.part == "mlp" and not self.mlp_names[layer]:
+            raise Problem("layer {index} has no MLP", index=layer)
+        part: Any = site.part
+        if not isinstance(part, str):
+            part = resolve_index("head", part, self.trace[layer].n_heads)
+        length = self.trace[0].shape[2]
+        return Site(layer, part, None if site.position is None else resolve_index("position", site.position, length))
 
-    def edits_for(self, cells: list[Cell]) -> list[Edit]:
-        """Edits that put one cell of this pass into each row of a batch."""
-        edits, blocks = [], count()
-        for number in sorted({cell.layer for cell in cells if cell.head is not None}):
-            layer = self.trace[number]
-            mine = [(row, cell) for row, cell in enumerate(cells) if cell.layer == number and cell.head is not None]
-            put = partial(_insert_cells, layer.head_outputs(), mine)
-            edits.append(Edit(layers=layer.name, run=layer.run, output=put))
+    def patch(self, sites: list[Site]) -> _Patch:
+        """Context in which passes of a copy of the prompts for each site have it from this pass, with edits for it."""
+        return _Patch(self, sites)
+
+
+class _Patch:
+    """See `PromptPass.patch`."""
+
+    def __init__(self, source: PromptPass, sites: list[Site]) -> None:
+        numbered = list(enumerate(sites))
+        of = {part: [entry for entry in numbered if entry[1].part == part] for part in ("mlp", "resid")}
+        heads = [entry for entry in numbered if entry[1].part not in of]
+        self.edits, blocks = [], count()
+        for number in sorted({site.layer for _, site in heads}):
+            layer = source.trace[number]
+            put = partial(_insert, layer.head_outputs(), [entry for entry in heads if entry[1].layer == number])
+            self.edits.append(Edit(layers=layer.name, run=layer.run, output=put))
 
         def put_stream(stream: Tensor) -> Tensor:
             number = next(blocks)
-            mine = [(row, cell) for row, cell in enumerate(cells) if cell.layer == number and cell.head is None]
-            return _insert_cells(self.streams[number], mine, stream)
+            return _insert(source.streams[number], [entry for entry in of["resid"] if entry[1].layer == number], stream)
 
-        return edits + ([Edit(stream=put_stream)] if any(cell.head is None for cell in cells) else [])
+        self.edits += [Edit(stream=put_stream)] if of["resid"] else []
+        changes = {}
+        for number in {site.layer for _, site in of["mlp"]}:
+            name = source.mlp_names[number]
+            mine = [entry for entry in of["mlp"] if entry[1].layer == number]
+            changes[name] = partial(_insert, source.mlps[name], mine)
+        self._hooks: AbstractContextManager[None] = change_outputs(source.model, changes) if changes else nullcontext()
+
+    def __enter__(self) -> list[Edit]:
+        self._hooks.__enter__()
+        return self.edits
+
+    def __exit__(self, *error: Any) -> None:
+        self._hooks.__exit__(*error)
 
 
 def clean_and_corrupted_pass(
     model: Model, clean: Prompt, corrupted: Prompt, measure: Measure, grad: bool = False
 ) -> tuple[PromptPass, PromptPass]:
-    """Run both prompts; raises a Problem if they differ in length."""
+    """Run both prompts, or batches of them; raises a Problem if the two of a pair differ in length."""
     if has_two_stacks(unwrap_model(model)):
         raise Problem(_ONE_LIST)
-    good, bad = PromptPass.run(model, clean, measure), PromptPass.run(model, corrupted, measure, grad)
-    if good.length != bad.length:
+    good = PromptPass.run(model, clean, measure)
+    bad = PromptPass.run(model, corrupted, measure, good.mlp_names if grad else None)
+    lengths = good.lengths, bad.lengths
+    if len(lengths[0]) != len(lengths[1]):
         raise Problem(
-            "the clean prompt has {clean} tokens and the corrupted one {corrupted}: patching needs as many in both",
-            clean=good.length,
-            corrupted=bad.length,
+            "there are {clean} clean prompts and {corrupted} corrupted ones: patching needs pairs",
+            clean=len(lengths[0]),
+            corrupted=len(lengths[1]),
         )
+    for one, other in zip(*lengths, strict=True):
+        if one != other or good.trace[0].shape[2] != bad.trace[0].shape[2]:
+            raise Problem(
+                "the clean prompt has {clean} tokens and the corrupted one {corrupted}: patching needs as many in both",
+                clean=one,
+                corrupted=other,
+            )
     return good, bad
 
 
-def _insert_cells(source: Tensor, cells: list[tuple[int, Cell]], values: Tensor) -> Tensor:
-    """`values` (B, H, T, Dv) or (B, T, M), with one cell of `source` in each of these rows."""
-    for row, cell in cells:
-        at = [slice(None) if cell.position is None else cell.position]
-        index = (at[0],) if cell.head is None else (cell.head, at[0])
-        values[(row, *index)] = source[(0, *index)]
-    return values
+def change_outputs(model: nn.Module, changes: Mapping[str, Any]) -> AbstractContextManager[None]:
+    """Change the outputs of these modules, by name, for this thread's passes inside the block."""
+    modules = modules_by_name(model)
+    return attach_hooks(
+        modules[name].register_forward_hook(this_thread_only(partial(_change_output, change)))
+        for name, change in changes.items()
+    )
+
+
+def _change_output(change: Any, _module: nn.Module, _args: Any, output: Any) -> Any:
+    """Forward hook: replace a module's output by `change(output)`, unless that is None."""
+    several = isinstance(output, tuple)
+    new = change(output[0] if several else output)
+    return (new, *output[1:]) if several and new is not None else new
+
+
+def _insert(source: Tensor, sites: list[tuple[int, Site]], values: Tensor) -> Tensor:
+    """`values` (n*B, H, T, Dv) or (n*B, T, M), with these sites of `source` in the copies of these numbers."""
+    copies = values.clone().reshape(-1, *source.shape)  # an MLP's may have all rows in one axis
+    for number, (_, part, position) in sites:
+        index: tuple[Any, ...] = (slice(None), slice(None) if position is None else position)
+        if source.dim() == 4:
+            index = (slice(None), slice(None) if isinstance(part, str) else part, index[1])
+        copies[number][index] = source[index].to(copies)
+    return copies.reshape(values.shape)
 
 
 def model_arguments(prompt: Prompt) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -323,5 +466,11 @@ def model_arguments(prompt: Prompt) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return ((), dict(prompt)) if isinstance(prompt, Mapping) else ((prompt,), {})
 
 
-def repeat_rows(value: Any, rows: int) -> Any:
-    return value.repeat_interleave(rows, 0) if isinstance(value, Tensor) and value.dim() > 1 else value
+def repeat_inputs(inputs: Mapping[str, Any], copies: int) -> dict[str, Any]:
+    """Arguments for that many copies of the batch, one after the other."""
+    return {name: repeat_rows(value, copies) for name, value in inputs.items()}
+
+
+def repeat_rows(value: Any, copies: int) -> Any:
+    """Rows of a batch that many times, one copy after the other."""
+    return value.repeat(copies, *[1] * (value.dim() - 1)) if isinstance(value, Tensor) and value.dim() > 1 else value

@@ -15,15 +15,17 @@ from typing import Any, Literal, NamedTuple
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem, require_whole
+from attnviz.models.attribution.measure import Measure
 from attnviz.models.attribution.patching import (
-    Cell,
-    GivenCell,
-    Measure,
+    Effect,
+    GivenSite,
     Model,
     Prompt,
     PromptPass,
+    Site,
     clean_and_corrupted_pass,
-    parse_cells,
+    parse_sites,
+    repeat_inputs,
     repeat_rows,
 )
 from attnviz.models.capture.edit import Edit
@@ -37,6 +39,7 @@ from attnviz.models.capture.forward_pass import (
     this_thread_only,
     unwrap_model,
 )
+from attnviz.models.capture.metric import Metric, accept_old_words
 from attnviz.models.capture.run import capture, intervene
 from attnviz.models.capture.trace import Trace
 
@@ -52,32 +55,33 @@ class Receiver(NamedTuple):
     through: Through
 
 
+@accept_old_words("versus", "position", "mlps", "tokenizer", "at_once")
 def path_patching(
     model: Model,
     clean: Prompt,
     corrupted: Prompt,
-    token: int | str,
-    senders: Iterable[Cell | tuple[int, ...]],
+    metric: Metric,
+    senders: Iterable[Site | tuple[int, ...]],
     receivers: Iterable[tuple[int, int, Through]] | Literal["logits"] = "logits",
-    versus: int | str | None = None,
+    *,
     position: int | None = None,
     mlps: Mlps = "recomputed",
     tokenizer: Any = None,
     at_once: int = 8,
-) -> Iterator[tuple[Cell, float]]:
-    """Yield each sender, as given, with its corrupted output's effect on the clean measure by paths to receivers.
+) -> Iterator[tuple[Site, Effect]]:
+    """Yield each sender, as given, with its corrupted output's effect on the clean metric by paths to receivers.
 
-    The measure is that of `attribution_patching`. A sender is a head, (layer, head) or (layer, head, position);
-    `receivers` are heads with one of q, k and v each, patched together, or "logits". All other heads are frozen at the
-    clean run. With `mlps` "recomputed" a path may lead through MLPs; with "frozen" only through the residual stream.
-    Two passes for `at_once` senders.
+    `metric` and the batches of pairs are those of `attribution_patching`. A sender is a head, (layer, head) or
+    (layer, head, position); `receivers` are heads with one of q, k and v each, patched together, or "logits". All other
+    heads are frozen at the clean run. With `mlps` "recomputed" a path may lead through MLPs; with "frozen" only through
+    the residual stream. Two passes for `at_once` senders.
     """
     if mlps not in ("recomputed", "frozen"):
         raise Problem('mlps={mlps} must be "recomputed" or "frozen"', mlps=repr(mlps))
-    measure = Measure.from_tokens(model, token, versus, position, tokenizer)
+    measure = Measure.of(model, metric, position, tokenizer)
     require_whole("at_once", at_once)
     ends = None if receivers == "logits" else _parse_receivers(receivers)
-    return _path_effects(model, clean, corrupted, measure, parse_cells(senders), ends, mlps, at_once)
+    return _path_effects(model, clean, corrupted, measure, parse_sites(senders), ends, mlps, at_once)
 
 
 def _path_effects(
@@ -85,25 +89,30 @@ def _path_effects(
     clean: Prompt,
     corrupted: Prompt,
     measure: Measure,
-    senders: Iterator[GivenCell],
+    senders: Iterator[GivenSite],
     receivers: list[Receiver] | None,
     mlps: Mlps,
     at_once: int,
-) -> Iterator[tuple[Cell, float]]:
+) -> Iterator[tuple[Site, Effect]]:
     """Yield each sender with its effect by direct paths to the receivers, None meaning the logits."""
     good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure)
     ends = None if receivers is None else [_resolve_receiver(receiver, good) for receiver in receivers]
     frozen_mlps = _FrozenMlps(unwrap_model(model), good) if mlps == "frozen" else None
-    frozen = [Edit(layer.name, run=layer.run, output=layer.head_outputs()) for layer in good.trace]
-    before, left = measure.evaluate(good.trace), ((given, _resolve_sender(cell, bad, ends)) for given, cell in senders)
-    logits: Any = "last" if measure.position is None else "all"
+    before, left = measure.evaluate(good.trace), ((given, _resolve_sender(site, bad, ends)) for given, site in senders)
     while some := list(islice(left, at_once)):
-        inputs = {name: repeat_rows(value, len(some)) for name, value in good.inputs.items()}
-        with nullcontext() if frozen_mlps is None else frozen_mlps.freeze_outputs():
-            trace = intervene(model, [*frozen, *bad.edits_for([cell for _, cell in some])], **inputs, logits=logits)
+        inputs, logits = repeat_inputs(good.inputs, len(some)), measure.logits
+        frozen = [
+            Edit(layer.name, run=layer.run, output=repeat_rows(layer.head_outputs(), len(some))) for layer in good.trace
+        ]
+        with (
+            nullcontext() if frozen_mlps is None else frozen_mlps.freeze_outputs(),
+            bad.patch([site for _, site in some]) as edits,
+        ):
+            trace = intervene(model, [*frozen, *edits], **inputs, logits=logits)
         if ends is not None:
             trace = intervene(model, [_receiver_edit(end, trace) for end in ends], **inputs, logits=logits)
-        yield from zip((given for given, _ in some), (measure.evaluate(trace) - before).tolist(), strict=True)
+        after = measure.evaluate(trace, len(before)).view(len(some), -1)
+        yield from zip((given for given, _ in some), map(Effect.of, after - before), strict=True)
 
 
 def _parse_receivers(receivers: Iterable[tuple[int, int, Through]]) -> list[Receiver]:
@@ -117,25 +126,27 @@ def _parse_receivers(receivers: Iterable[tuple[int, int, Through]]) -> list[Rece
         ) from error
 
 
-def _resolve_sender(sender: Cell, corrupted: PromptPass, ends: list[Receiver] | None) -> Cell:
+def _resolve_sender(sender: Site, corrupted: PromptPass, ends: list[Receiver] | None) -> Site:
     """Sender with non-negative indices; raises a Problem if no path leads from it to a receiver."""
-    cell = corrupted.resolve_cell(sender)
+    site = corrupted.resolve_site(sender)
+    if site.head is None:
+        raise Problem("a path begins in a head, and {sender} is none: give (layer, head)", sender=str(tuple(sender)))
     last = len(corrupted.trace) if ends is None else max(end.layer for end in ends)
-    if cell.layer >= last:
+    if site.layer >= last:
         raise Problem(
             "the sender {sender} is not below layer {layer}, that of the last receiver: no path leads up to it",
             sender=str(tuple(sender)),
             layer=last,
         )
-    return cell
+    return site
 
 
 def _resolve_receiver(end: Receiver, clean: PromptPass) -> Receiver:
     """Receiver with non-negative indices; raises a Problem if the model has no such head."""
     if end.through not in ("q", "k", "v"):
         raise Problem('a path ends in "q", "k" or "v" of a head, not in {through}', through=repr(end.through))
-    layer, head, _ = clean.resolve_cell(Cell(end.layer, end.head))
-    return Receiver(layer, head or 0, end.through)
+    site = clean.resolve_site(Site(end.layer, end.head))
+    return Receiver(site.layer, site.head or 0, end.through)
 
 
 def _receiver_edit(end: Receiver, arrived: Trace) -> Edit:
@@ -185,5 +196,6 @@ class _FrozenMlps:
         first, *rest = output if isinstance(output, tuple) else (output,)
         if sum(map(is_hidden, (*args, *kwargs.values()))) != 1 or not is_hidden(first):
             return None  # given two, it joins what the MLP makes to the stream, as in BERT
-        frozen = self._outputs.setdefault(name, first).expand_as(first)
+        kept = self._outputs.setdefault(name, first)
+        frozen = repeat_rows(kept, len(first) // len(kept))
         return (frozen, *rest) if isinstance(output, tuple) else frozen

@@ -20,6 +20,7 @@ from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.head_measures import HeadMeasure
 from attnviz.models.capture.head_selection import select_heads
 from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens
+from attnviz.models.capture.metric import AttentionWeight, LogitDiff, attention_weight, logit_diff
 from attnviz.models.capture.output_projection import find_output_projection
 from attnviz.models.capture.recorded_layer import LayerKey, MaskChoice, RecordedLayer, ScaleChoice
 from attnviz.models.capture.residual import Residual
@@ -30,12 +31,14 @@ from attnviz.models.capture.trace import Trace
 
 __all__ = [
     "AnswerLayer",
+    "AttentionWeight",
     "CachedPass",
     "Cut",
     "Edit",
     "HeadMeasure",
     "LayerKey",
     "LogitAttribution",
+    "LogitDiff",
     "LogitLens",
     "Logits",
     "MaskChoice",
@@ -51,12 +54,14 @@ __all__ = [
     "Yardstick",
     "ablate",
     "adopt",
+    "attention_weight",
     "capture",
     "find_output_projection",
     "find_rotary",
     "intervene",
     "knockout",
     "learned_positions",
+    "logit_diff",
     "make_yardstick",
     "pass_with_cache",
     "patch",

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from attnviz.base.extras import pandas
 from attnviz.base.message import Message, Problem
 from attnviz.models.capture.head_selection import resolve_heads, resolve_index, to_float32
+from attnviz.models.capture.metric import LogitSum
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.residual import Residual, project_onto, pull_back_direction, vectors_at
 
@@ -121,13 +122,12 @@ def attribute_logit(
     layers: tuple[RecordedLayer, ...],
     residual: Residual,
     logits: Tensor | None,
-    token: int | Tensor,
-    versus: int | Tensor | None,
+    metric: LogitSum,
     positions: Tensor,
 ) -> LogitAttribution:
-    """Terms of a logit at one position (B,) of each row; `logits` are the model's own (B, V) there, if known."""
+    """Terms of a sum of logits at one position (B,) of each row; `logits` are the model's own there, if known."""
     path, at = residual.require_path(), positions[:, None]
-    row, output_bias = path.direction(token, versus, len(positions))
+    row, output_bias = path.direction(metric, len(positions))
     directions = residual.find_directions(row[:, None], at)
     parts = [_head_parts(layer, way[:, 0], positions) for layer, way in zip(layers, directions.heads, strict=True)]
     biases = [
@@ -163,7 +163,7 @@ def attribute_logit(
         embedding,
         positions_part,
         rest,
-        torch.full_like(embedding, nan) if logits is None else path.logit_diff(logits, token, versus),
+        torch.full_like(embedding, nan) if logits is None else metric.evaluate(logits),
         path.softcap,
         residual.linearised,
         tuple(parts),

@@ -11,6 +11,7 @@ from torch.nn.functional import gelu, relu, silu
 
 from attnviz.base.message import Message, Problem
 from attnviz.models.capture.head_selection import to_float32
+from attnviz.models.capture.metric import LogitSum
 
 # A norm, factor, layer or activation of one pass, linearised by freezing its scale.
 TENSORS, NUMBERS = ("matrix", "gain", "scale", "bias"), ("name", "centres", "eps", "function")  #: of a `FrozenMap`
@@ -158,41 +159,13 @@ class LogitPath:
     softcap: float | None = None
     output: str = ""  #: the dotted name of the output layer
 
-    def direction(self, token: int | Tensor, versus: int | Tensor | None, batch: int) -> tuple[Tensor, Tensor]:
-        """Direction (B, M) of a token's logit, or of its difference from `versus`, and the bias's share (B,)."""
-        plus = self.resolve_ids("token", token, batch)
-        row, bias = self._row(plus)
-        if versus is not None:
-            versus_row, versus_bias = self._row(self.resolve_ids("versus", versus, batch))
-            row, bias = row - versus_row, bias - versus_bias
-        return row, bias
-
-    def _row(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        bias = torch.zeros(len(ids), device=ids.device) if self.bias is None else to_float32(self.bias[ids])
-        return to_float32(self.unembedding[ids]) * self.factor, bias
-
-    def resolve_ids(self, name: str, token: int | Tensor, batch: int) -> Tensor:
-        """Token ids (B,), one for each row; raises a Problem for an id outside the vocabulary."""
-        ids = torch.as_tensor(token, device=self.unembedding.device).reshape(-1)
-        if len(ids) not in (1, batch) or not 0 <= int(ids.min()) <= int(ids.max()) < len(self.unembedding):
-            raise Problem(
-                "{name}={token} must be a token id from 0 to {last}, or one for each of {batch} rows",
-                name=name,
-                token=str(token),
-                last=len(self.unembedding) - 1,
-                batch=batch,
-            )
-        return ids.expand(batch)
-
-    def logit_diff(self, logits: Tensor, token: int | Tensor, versus: int | Tensor | None) -> Tensor:
-        """Logit (B,) of a token in `logits` (B, V), less that of `versus` if it is given."""
-        logits, batch = to_float32(logits), len(logits)
-        token_logits = logits.gather(1, self.resolve_ids("token", token, batch)[:, None])[:, 0]
-        return (
-            token_logits
-            if versus is None
-            else token_logits - logits.gather(1, self.resolve_ids("versus", versus, batch)[:, None])[:, 0]
-        )
+    def direction(self, metric: LogitSum, batch: int) -> tuple[Tensor, Tensor]:
+        """Direction (B, M) of a sum of logits, and the bias's share (B,)."""
+        ids = metric.ids_for(batch, len(self.unembedding)).to(self.unembedding.device)
+        rows = to_float32(self.unembedding[ids]) * self.factor  # (B, n, M)
+        factors = metric.factors.to(rows)
+        bias = rows.new_zeros(batch) if self.bias is None else to_float32(self.bias[ids]) @ factors
+        return torch.einsum("bnm,n->bm", rows, factors), bias
 
     def logits(self, streams: Tensor) -> Tensor | None:
         """Logits (..., V) before a soft-cap of any stream vectors (..., M), each under its own norm.
@@ -240,6 +213,7 @@ class Residual:
     maps: Mapping[str, FrozenMap] = field(default_factory=dict)
     embedded: Mapping[str, Tensor] = field(default_factory=dict)  #: vectors added to the tokens', "positions", "types"
     mlps: tuple[str, ...] = ()  #: the part of each block that adds to the stream beside attention; "" where none does
+    mlp_writes: tuple[Tensor, ...] = ()  #: what each of them answered, (B, Q, M); not in a file
 
     def __len__(self) -> int:
         return len(self.streams)

@@ -71,10 +71,10 @@ class Passage:
 
 @dataclass(frozen=True)
 class Joint:
-    """Maps between a block's attention and MLP and the stream, and the name of the MLP."""
+    """Maps between a block's attention and MLP and the stream, and the MLP; None where the block has none."""
 
     maps: dict[str, FrozenMap]
-    mlp: str = ""
+    mlp: Passage | None = None
 
 
 def find_joint(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint | None:
@@ -82,9 +82,9 @@ def find_joint(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint
     change = to_float32(block.hidden_out) - to_float32(block.hidden_in)
     for norm, added in ((None, attention), *_find_norms(attention, parts)):
         rest = change - to_float32(added)
-        for name, answer in (("", torch.zeros_like(rest)), *((passage.name, passage.hidden_out) for passage in parts)):
+        for passage, answer in ((None, torch.zeros_like(rest)), *((part, part.hidden_out) for part in parts)):
             if _equal_up_to_rounding(answer, rest, block.hidden_out):
-                return Joint({} if norm is None else {"attention": norm}, name)
+                return Joint({} if norm is None else {"attention": norm}, passage)
     return _joint_by_factors(change, attention, parts, block) or _joint_by_stream_norms(block, attention, parts)
 
 
@@ -107,7 +107,7 @@ def _joint_by_factors(change: Tensor, attention: Tensor, parts: list[Passage], b
             continue
         factors = torch.linalg.solve(gram, both @ change.flatten())
         if _equal_up_to_rounding((factors @ both).view_as(change), change, block.hidden_out):
-            return Joint({"attention": FrozenMap(passage.name, gain=factors[:1])}, passage.name)
+            return Joint({"attention": FrozenMap(passage.name, gain=factors[:1])}, passage)
     return None
 
 
@@ -122,10 +122,7 @@ def _joint_by_stream_norms(block: Passage, attention: Tensor, parts: list[Passag
         norms = middle.as_norm(), end.as_norm()
         if norms[0] is not None and norms[1] is not None:
             rest = to_float32(end.hidden_in) - to_float32(middle.hidden_out)
-            mlp = next(
-                (passage.name for passage in parts if _equal_up_to_rounding(passage.hidden_out, rest, end.hidden_in)),
-                None,
-            )
+            mlp = next((part for part in parts if _equal_up_to_rounding(part.hidden_out, rest, end.hidden_in)), None)
             if mlp is not None:
                 return Joint({"middle": norms[0], "end": norms[1]}, mlp)
     return None
@@ -224,7 +221,8 @@ class ResidualWatch:
             residual,
             maps=maps if start.norm is None else maps | {"start": start.norm},
             embedded=start.vectors,
-            mlps=tuple(joint.mlp for joint in joints),
+            mlps=tuple(joint.mlp.name if joint.mlp else "" for joint in joints),
+            mlp_writes=tuple(joint.mlp.hidden_out if joint.mlp else torch.zeros_like(residual[0]) for joint in joints),
         )
 
     def find_starts(self) -> dict[str, StreamStart]:

@@ -25,6 +25,14 @@ from attnviz.models.capture.bands import (
 from attnviz.models.capture.head_measures import HeadMeasure, largest_scores
 from attnviz.models.capture.head_selection import resolve_index, to_float32
 from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens, attribute_logit, logit_lens
+from attnviz.models.capture.metric import (
+    Metric,
+    TokenLike,
+    accept_old_words,
+    as_logit_sum,
+    expand_ids,
+    row_ids,
+)
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.residual import Residual, vectors_at
 from attnviz.models.capture.score_attribution import Against, ScoreAttribution, attribute_score
@@ -36,15 +44,12 @@ from attnviz.models.capture.trace_file import (
     trace_to_bytes,
     write_trace_file,
 )
-from attnviz.models.tokens import token_id, token_ids
 from attnviz.models.tokens.units import Unit, UnitName, split_units
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray
 
-
-TokenLike = int | str | Tensor  #: a token by its id, or its text; or one id for each row
 
 #: fields of a layer that are the model's own, or that an edit has put there
 NOT_COUNTED = ("sinks", "set_weights", "set_output")
@@ -183,24 +188,22 @@ class Trace:
         residual = Residual.from_json(extra["residual"], others) if "residual" in extra else None
         return Trace(layers, others.get("logits"), inputs, residual, others.get("last"), labels)
 
+    @accept_old_words("versus", "position", "tokenizer")
     def logit_attribution(
-        self,
-        token: TokenLike,
-        versus: TokenLike | None = None,
-        position: int | None = None,
-        tokenizer: Any = None,
+        self, metric: Metric, *, position: int | None = None, tokenizer: Any = None
     ) -> LogitAttribution:
-        """Terms of each head, MLP, embedding and bias in the logit of `token`, or in its difference from `versus`.
+        """Terms of each head, MLP, embedding and bias in the logit of a token, or in `logit_diff(token, versus)`.
 
         They are taken at `position`, by default the last real one, and add up to the logit.
 
-        A token is an id, one id for each row, or its text, which needs a trace of what `load` gives or a `tokenizer`.
+        A token is an id or its text, which needs a trace of what `load` gives or a `tokenizer`; a list has one for
+        each row; of a set the mean logit counts.
         The scales of the final norm and of other norms on the path are frozen at their values in this pass:
         `linearised` says which. Needs a capture with `residual`.
         """
         residual, at = self._residual_at(position)
-        ids = token_ids(tokenizer or self.tokenizer, token, versus)
-        return attribute_logit(self.layers, residual, self._logits_at(at), *ids, at)
+        logits = as_logit_sum(metric, tokenizer or self.tokenizer)
+        return attribute_logit(self.layers, residual, self._logits_at(at), logits, at)
 
     def logit_lens(
         self,
@@ -218,13 +221,9 @@ class Trace:
         residual, at = self._residual_at(position)
         require_whole("n", n, 0)
         several = tokens if isinstance(tokens, Sequence) and not isinstance(tokens, str) else (tokens,)
-        ids = [
-            residual.require_path(through_blocks=False).resolve_ids(
-                "token", token_id(tokenizer or self.tokenizer, choice), len(at)
-            )
-            for choice in several
-        ]
-        return logit_lens(residual, torch.stack(ids, 1) if ids else at.new_zeros(len(at), 0), at, n)
+        count = len(residual.require_path(through_blocks=False).unembedding)
+        ids = [expand_ids(row_ids(tokenizer or self.tokenizer, choice), len(at), count) for choice in several]
+        return logit_lens(residual, torch.cat(ids, 1).to(at.device) if ids else at.new_zeros(len(at), 0), at, n)
 
     def score_attribution(
         self,
@@ -388,7 +387,8 @@ class Trace:
     @cached_property
     def nbytes(self) -> int:
         """Size of the trace in memory, in bytes. Shared storage counts once, the model's weights not at all."""
-        tensors = [*(self.residual or ()), *([] if self.logits is None else [self.logits])]
+        writes = () if self.residual is None else self.residual.mlp_writes
+        tensors = [*(self.residual or ()), *writes, *([] if self.logits is None else [self.logits])]
         for layer in self.layers:
             tensors += [tensor for name, tensor in layer.tensors().items() if name not in NOT_COUNTED]
         storages = (tensor.untyped_storage() for tensor in tensors)

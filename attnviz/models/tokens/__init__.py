@@ -12,7 +12,7 @@ from attnviz.models.tokens.encoding import (
     supported_frames,
 )
 from attnviz.models.tokens.matrix_axes import MatrixAxis, matrix_axis, project_weights
-from attnviz.models.tokens.token_spans import TokenSpan, token_id, token_ids, token_label
+from attnviz.models.tokens.token_spans import TokenSpan, token_id, token_label
 
 __all__ = [
     "Frame",
@@ -29,6 +29,5 @@ __all__ = [
     "read",
     "supported_frames",
     "token_id",
-    "token_ids",
     "token_label",
 ]

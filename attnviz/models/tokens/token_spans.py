@@ -217,14 +217,6 @@ def _byte_letters() -> dict[str, int]:
     return table | {chr(256 + n): byte for n, byte in enumerate(others)}
 
 
-def token_ids(tokenizer: Any, token: Any, versus: Any) -> tuple[Any, Any]:
-    """Ids of a token and of the one that it is compared with; a Problem if they are the same."""
-    ids = token_id(tokenizer, token), None if versus is None else token_id(tokenizer, versus)
-    if versus is not None and bool((torch.as_tensor(ids[0]) == torch.as_tensor(ids[1])).all()):
-        raise Problem("token and versus are both {token}: the difference is 0", token=repr(token)[:60])
-    return ids
-
-
 def token_id(tokenizer: Any, text: Any) -> Any:
     """The id of the one token that spells `text`, preferably with a space before it; a Problem if none does.
 

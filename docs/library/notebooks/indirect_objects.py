@@ -47,7 +47,7 @@ assert lead(other_trace) < -2
 # Each head adds a vector to the stream at the last token, and each vector pushes the lead up or down.
 
 # %%
-found = clean_trace.logit_attribution(token=mary, versus=john)
+found = clean_trace.logit_attribution(av.logit_diff(mary, john))
 pushes = found.top(5)
 pd.DataFrame(pushes, columns=["layer", "head", "push"]).round(2)
 
@@ -83,7 +83,7 @@ never_said = [tokenizer.encode(each)[0] for each in (" Tom", " Anna", " Paul", "
 
 
 def against_names(token):
-    each = [clean_trace.logit_attribution(token, name).heads[0, layer, head] for name in never_said]
+    each = [clean_trace.logit_attribution(av.logit_diff(token, name)).heads[0, layer, head] for name in never_said]
     return float(sum(each) / len(each))
 
 

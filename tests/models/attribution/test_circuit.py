@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attnviz.models.attribution.circuit import Ablation, Member, find_circuit
-from attnviz.models.capture import capture
+from attnviz.models.capture import capture, logit_diff
 from attnviz.models.loading import load
 from tests.models.tiny import llama, tokens
 from tests.models.tiny_streams import STREAMS
@@ -64,7 +64,7 @@ def test_what_members_keep_is_what_hooks_leave_of_the_lead(family, by):
     others = [tokens(1, seed=5)] if by == "resample" else [tokens(1, seed=5), tokens(2, seed=6)]
     every = [answers_of(model, family, other) for other in others]
     instead = {place: torch.cat([seen[place] for seen in every]).mean(0, keepdim=True) for place in every[0]}
-    ablation = Ablation(model, ids, others, 7, 9, by)
+    ablation = Ablation(model, ids, others, logit_diff(7, 9), by=by)
     assert ablation.per_position
     leads = {n: lead_by_hooks(model, family, ids, MEMBERS[:n], instead).item() for n in (0, 2, 5)}
     with torch.no_grad():
@@ -89,7 +89,7 @@ def slope(model, family, prompt, part, own, new):
 @pytest.mark.parametrize("family", ["llama", "gpt2", "granite"])
 def test_effects_are_the_mean_slope_at_both_prompts_along_what_replaces_a_part(family):
     model, ids, other = STREAMS[family][0](), tokens(1), tokens(1, seed=5)
-    found = Ablation(model, ids, other, 7, 9, "resample").effects()
+    found = Ablation(model, ids, other, logit_diff(7, 9), by="resample").effects()
     own, new = answers_of(model, family, ids), answers_of(model, family, other)
     assert len(found) == 3 * 7
     for part, effect in found.items():
@@ -99,13 +99,15 @@ def test_effects_are_the_mean_slope_at_both_prompts_along_what_replaces_a_part(f
 
 def test_the_order_is_that_of_the_effects_or_of_the_scores_given():
     model = STREAMS["llama"][0]()
-    ablation = Ablation(model, tokens(1), tokens(1, seed=5), 7, 9)
-    parts = capture(model, input_ids=tokens(1), residual=True).logit_attribution(7, 9)
+    ablation = Ablation(model, tokens(1), tokens(1, seed=5), logit_diff(7, 9))
+    parts = capture(model, input_ids=tokens(1), residual=True).logit_attribution(logit_diff(7, 9))
     assert ablation.direct[Member(1, 4)] == pytest.approx(float(parts.heads[0, 1, 4]))
     assert ablation.direct[Member(2)] == pytest.approx(float(parts.mlps[0, 2]))
-    found = find_circuit(model, tokens(1), tokens(1, seed=5), 7, 9, sizes=(2,))
+    found = find_circuit(model, tokens(1), tokens(1, seed=5), logit_diff(7, 9), sizes=(2,))
     assert dict(zip(found.members, found.scores, strict=True)) == pytest.approx(ablation.effects())
-    given = find_circuit(model, tokens(1), tokens(1, seed=5), 7, 9, scores={(1, None): -3.0, (0, 4): 2.0}, sizes=(2,))
+    given = find_circuit(
+        model, tokens(1), tokens(1, seed=5), logit_diff(7, 9), scores={(1, None): -3.0, (0, 4): 2.0}, sizes=(2,)
+    )
     assert given.members[:2] == ((1, None), (0, 4))
 
 
@@ -115,6 +117,6 @@ def test_words_are_looked_up_in_the_tokenizer_that_is_given_and_in_the_loaded_mo
     tokenizer.save_pretrained(folder)
     loaded = load(folder)
     prompts, words = ("the cat sat", "the cat the"), ("cat", "sat")
-    by_ids = find_circuit(loaded, *prompts, *map(tokenizer.convert_tokens_to_ids, words), sizes=(2,))
-    assert find_circuit(loaded, *prompts, *words, sizes=(2,)) == by_ids
-    assert find_circuit(loaded.model, *prompts, *words, sizes=(2,), tokenizer=loaded.tokenizer) == by_ids
+    by_ids = find_circuit(loaded, *prompts, logit_diff(*map(tokenizer.convert_tokens_to_ids, words)), sizes=(2,))
+    assert find_circuit(loaded, *prompts, logit_diff(*words), sizes=(2,)) == by_ids
+    assert find_circuit(loaded.model, *prompts, logit_diff(*words), sizes=(2,), tokenizer=loaded.tokenizer) == by_ids

@@ -99,7 +99,7 @@ def test_every_tool_works(form: str) -> None:
                 call(model, IDS, OTHER)
         else:
             call(model, IDS, OTHER)
-    found = av.capture(model, IDS, residual=True).logit_attribution(7, 11)
+    found = av.capture(model, IDS, residual=True).logit_attribution(av.logit_diff(7, 11))
     assert_close(found.total, found.logit, rtol=1e-3, atol=1e-4)
     logits = model(IDS).logits[0, -1].float()
     if form != "a cache that is left on":  # which scales its logits after them

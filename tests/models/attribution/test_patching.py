@@ -5,17 +5,28 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.testing import assert_close
 
-from attnviz.models.attribution.patching import Cell, Patching, activation_patching, attribution_patching
+import attnviz as av
+from attnviz.base.message import Problem
+from attnviz.models.attribution.circuit import find_circuit
+from attnviz.models.attribution.patching import Patching, Site, activation_patching, attribution_patching
+from attnviz.models.attribution.path_patching import path_patching
+from attnviz.models.capture import attention_weight, capture, logit_diff
 from tests.models.capture.plain_models import Own
 from tests.models.capture.test_gradients import PROJECTIONS, gemma2
-from tests.models.tiny import bert, changed, llama, tokens
+from tests.models.tiny import bert, changed, eager, given_to, llama, tokens
 
 MODELS: dict[str, Any] = {"llama": llama, "bert": bert, "gemma2": gemma2, "own": lambda: Own().eval()}
 PLACES = PROJECTIONS | {"own": "h.{}.out_proj"}
+MLPS = dict.fromkeys(("llama", "gemma2"), "model.layers.{}.mlp.down_proj") | {
+    "bert": "bert.encoder.layer.{}.output.dense",
+    "own": "h.{}.mlp.2",
+}
 BLOCKS = {"llama": "model.layers.{}", "bert": "bert.encoder.layer.{}", "gemma2": "model.layers.{}", "own": "h.{}"}
 CLEAN, CORRUPTED = tokens(1, 7), tokens(1, 7, seed=5)
 TOKEN, VERSUS = 7, 11
+METRIC = logit_diff(TOKEN, VERSUS)
 
 
 def lead(model: nn.Module, ids: Tensor, position: int) -> float:
@@ -24,10 +35,10 @@ def lead(model: nn.Module, ids: Tensor, position: int) -> float:
     return float(logits[TOKEN] - logits[VERSUS])
 
 
-def by_hooks(name: str, model: nn.Module, cell: Cell, share: float = 1.0, position: int = -1) -> float:
-    """What that share of the way from the corrupted to the clean value of one cell adds to the lead."""
-    place = (BLOCKS if cell.head is None else PLACES)[name].format(cell.layer)
-    rows = slice(None) if cell.position is None else cell.position
+def by_hooks(name: str, model: nn.Module, site: Site, share: float = 1.0, position: int = -1) -> float:
+    """What that share of the way from the corrupted to the clean value of one site adds to the lead."""
+    place = {"resid": BLOCKS, "mlp": MLPS}.get(str(site.part), PLACES)[name].format(site.layer)
+    rows = slice(None) if site.position is None else site.position
     clean: dict[str, Tensor] = {}
 
     def keep(_: str, given: Tensor) -> Tensor:
@@ -35,8 +46,8 @@ def by_hooks(name: str, model: nn.Module, cell: Cell, share: float = 1.0, positi
         return given
 
     def put(_: str, given: Tensor) -> Tensor:
-        width = given.shape[-1] if cell.head is None else given.shape[-1] // heads_of(model)
-        first = 0 if cell.head is None else cell.head * width
+        width = given.shape[-1] if site.head is None else given.shape[-1] // heads_of(model)
+        first = 0 if site.head is None else site.head * width
         part = (0, rows, slice(first, first + width))
         given[part] += share * (clean[place][part] - given[part])
         return given
@@ -54,7 +65,7 @@ def heads_of(model: nn.Module) -> int:
 
 
 def found_in(model: nn.Module, **more: Any) -> Patching:
-    return attribution_patching(model, CLEAN, CORRUPTED, TOKEN, VERSUS, **more)
+    return attribution_patching(model, CLEAN, CORRUPTED, METRIC, **more)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -63,40 +74,139 @@ def test_the_linearised_effect_is_the_slope_towards_the_clean_run(name: str) -> 
     found = found_in(model)
     assert found.heads.shape == (2, heads_of(model), 7)
     assert found.streams.shape == (2, 7)
-    cells = [Cell(0, 1, 2), Cell(0, 2, 6), Cell(1, 3, 6), Cell(0, 3), Cell(0, None, 3), Cell(1, None, 6), Cell(1)]
-    for cell in cells:
+    sites = [Site(0, 1, 2), Site(0, 2, 6), Site(1, 3, 6), Site(0, 3), Site(0, "resid", 3), Site(1, "resid", 6), Site(1)]
+    sites += [Site(0, "attn", 4), Site(1, "attn")]
+    if name == "own":  # its blocks have no MLP
+        with pytest.raises(Problem, match="MLPs of this model cannot be told"):
+            _ = found.mlps
+    else:
+        sites += [Site(0, "mlp", 3), Site(1, "mlp")] if name != "gemma2" else []  # there the hook is before a norm
+        assert set(found.top(4, "mlps")) == {Site(0, "mlp"), Site(1, "mlp")}
+    for site in sites:
         far, near = (
-            (by_hooks(name, model, cell, step) - by_hooks(name, model, cell, -step)) / (2 * step)
+            (by_hooks(name, model, site, step) - by_hooks(name, model, site, -step)) / (2 * step)
             for step in (0.02, 0.01)  # not smaller: these models' norms compute in float32
         )
-        assert found.at(cell) == pytest.approx((4 * near - far) / 3, rel=1e-3, abs=1e-4)
-    assert abs(found.at(Cell(0, 3))) > 1e-3
-    assert found.by_head[0, 3] == pytest.approx(found.at(Cell(0, 3)))
+        assert found.at(site) == pytest.approx((4 * near - far) / 3, rel=1e-3, abs=1e-4)
+    assert abs(found.at(Site(0, 3))) > 1e-3
+    assert found.by_head[0, 3] == pytest.approx(found.at(Site(0, 3)))
 
 
 @pytest.mark.parametrize("at_once", [1, 3])
 @pytest.mark.parametrize("name", MODELS)
 def test_exact_cells_are_those_of_hooks(name: str, at_once: int) -> None:
     model = MODELS[name]()
-    cells = [Cell(1, 2), Cell(0, 1, 2), Cell(0, None, 3), Cell(1, None, -1), Cell(-1, -1), Cell(0, 2, 6), Cell(1, 0, 6)]
-    made = list(activation_patching(model, CLEAN, CORRUPTED, TOKEN, cells, VERSUS, at_once=at_once))
-    counted = [Cell(1, heads_of(model) - 1) if cell.layer < 0 else cell for cell in cells]
-    expected = [by_hooks(name, model, cell) for cell in counted]
+    sites = [
+        Site(1, 2),
+        Site(0, 1, 2),
+        Site(0, "resid", 3),
+        Site(1, "resid", -1),
+        Site(-1, -1),
+        Site(0, 2, 6),
+        Site(1, 0, 6),
+    ]
+    sites += [Site(0, "attn", 4), Site(1, "attn"), *([] if name == "own" else [Site(0, "mlp", 3), Site(1, "mlp")])]
+    made = list(activation_patching(model, CLEAN, CORRUPTED, METRIC, sites, at_once=at_once))
+    counted = [Site(1, heads_of(model) - 1) if site.layer < 0 else site for site in sites]
+    expected = [by_hooks(name, model, site) for site in counted]
     assert [value for _, value in made] == pytest.approx(expected, abs=2e-5)
-    assert [cell for cell, _ in made] == cells, "as they were given"
+    assert [site for site, _ in made] == sites, "as they were given"
     assert max(map(abs, expected)) > 0.1
 
 
 def test_of_another_position_and_of_prompts_with_padding() -> None:
     model = llama()
-    cell = Cell(0, 4)
-    ((_, value),) = activation_patching(model, CLEAN, CORRUPTED, TOKEN, [cell], VERSUS, position=-3)
-    assert value == pytest.approx(by_hooks("llama", model, cell, position=-3), abs=2e-5)
+    site = Site(0, 4)
+    ((_, value),) = activation_patching(model, CLEAN, CORRUPTED, METRIC, [site], position=-3)
+    assert value == pytest.approx(by_hooks("llama", model, site, position=-3), abs=2e-5)
     mask = torch.tensor([[0, 0, 1, 1, 1, 1, 1, 1, 1]])
     padded = [
         {"input_ids": torch.cat([torch.zeros(1, 2, dtype=torch.long), ids], 1), "attention_mask": mask}
         for ids in (CLEAN, CORRUPTED)
     ]
-    found = attribution_patching(model, *padded, TOKEN, VERSUS)
+    found = attribution_patching(model, *padded, METRIC)
     torch.testing.assert_close(found.heads[..., 2:], found_in(model).heads, atol=1e-5, rtol=1e-4)
     assert found.heads[..., :2].abs().max() == 0
+
+
+def test_pairs_in_a_batch_are_each_pair_alone_with_their_mean_and_error() -> None:
+    model, clean, corrupted = llama(), tokens(3, 7), tokens(3, 7, seed=5)
+    metric = logit_diff([7, 8, 9], [11, 12, 13])
+    sites = [Site(0, 3), Site(1, "mlp", 4), Site(1, "resid", -1), Site(0, "attn")]
+    every = attribution_patching(model, clean, corrupted, metric)
+    exact = dict(activation_patching(model, clean, corrupted, metric, sites, at_once=3))
+    paths = dict(path_patching(model, clean, corrupted, metric, [(0, 3), (0, 1)], [(1, 2, "q")], mlps="frozen"))
+    alone: dict[Any, list[float]] = {}
+    for row, pair in enumerate([(7, 11), (8, 12), (9, 13)]):
+        prompts = clean[row : row + 1], corrupted[row : row + 1]
+        found = attribution_patching(model, *prompts, logit_diff(*pair))
+        assert every.effect((0, 3)).by_prompt[row] == pytest.approx(found.at((0, 3)), abs=1e-5)
+        for site, value in activation_patching(model, *prompts, logit_diff(*pair), sites):
+            alone.setdefault(site, []).append(value)
+        for sender, value in path_patching(
+            model, *prompts, logit_diff(*pair), [(0, 3), (0, 1)], [(1, 2, "q")], mlps="frozen"
+        ):
+            alone.setdefault(sender, []).append(value)
+    assert exact.keys() | paths.keys() == alone.keys() | {Site(0, 3)}
+    for site, effect in (exact | paths).items():
+        single = torch.tensor(alone[site])
+        single = single[3:] if site in paths and site in exact else single
+        assert_close(effect.by_prompt, single, rtol=1e-4, atol=1e-5)
+        assert effect == pytest.approx(float(single.mean()), abs=1e-5)
+        assert effect.stderr == pytest.approx(float(single.std() / 3**0.5), abs=1e-5)
+    with pytest.raises(Problem, match="3 clean prompts and 1 corrupted"):
+        attribution_patching(model, clean, CORRUPTED, metric)
+
+
+def test_a_metric_is_a_token_a_difference_of_sets_a_function_or_a_weight() -> None:
+    model, site = llama(), Site(0, 3)
+
+    def effects(metric: Any) -> list[float]:
+        ((_, exact),) = activation_patching(model, CLEAN, CORRUPTED, metric, [site])
+        circuit = find_circuit(model, CLEAN, CORRUPTED, metric, by="resample", sizes=[3])
+        ((_, path),) = path_patching(model, CLEAN, CORRUPTED, metric, [site])
+        return [exact, path, *circuit.kept, attribution_patching(model, CLEAN, CORRUPTED, metric).at(site)]
+
+    assert effects(lambda logits: logits[:, TOKEN] - logits[:, VERSUS]) == pytest.approx(effects(METRIC), abs=1e-5)
+    assert effects({3, 7}) == pytest.approx(effects(lambda logits: logits[:, [3, 7]].mean(1)), abs=1e-5)
+    both = logit_diff({3, 7}, {4, 5, 6})
+    assert effects(both) == pytest.approx(effects(lambda x: x[:, [3, 7]].mean(1) - x[:, 4:7].mean(1)), abs=1e-5)
+    parts = capture(model, CLEAN, residual=True)
+    assert_close(parts.logit_attribution(both).total, both_of(parts.logits), rtol=1e-4, atol=1e-4)
+    clean = capture(model, CLEAN)[0].head_outputs()[:, 3]
+    weight = attention_weight(1, 2, -1, 3)
+    ((_, effect),) = activation_patching(model, CLEAN, CORRUPTED, weight, [site])
+
+    def put(given: Tensor) -> Tensor:
+        given[..., 24:32] = clean
+        return given
+
+    with given_to(model, "model.layers.0.self_attn.o_proj", put):
+        after = eager(model, input_ids=CORRUPTED).attentions[1][0, 2, -1, 3]
+    before = eager(model, input_ids=CORRUPTED).attentions[1][0, 2, -1, 3]
+    assert effect == pytest.approx(float(after - before), abs=1e-6)
+    slope = attribution_patching(model, CLEAN, CORRUPTED, weight)
+    assert slope.before == pytest.approx(float(before), abs=1e-6)
+    assert slope.at(Site(0, "resid")) != 0
+    assert slope.at(Site(1, "mlp")) == 0, "what comes after the weight"
+
+
+def both_of(logits: Any) -> Tensor:
+    return logits[:, [3, 7]].mean(1) - logits[:, 4:7].mean(1)
+
+
+def test_the_words_of_the_version_before_still_do() -> None:
+    model = llama()
+    with pytest.warns(DeprecationWarning, match="av.Cell is called av.Site now"):
+        old = [av.Cell(0, 3), av.Cell(1, None, 3)]  # type: ignore[attr-defined]
+    new = [value for _, value in activation_patching(model, CLEAN, CORRUPTED, METRIC, old)]
+    calls: list[Any] = [
+        lambda: activation_patching(model, CLEAN, CORRUPTED, 7, old, 11),
+        lambda: activation_patching(model, CLEAN, CORRUPTED, token=7, versus=11, cells=[(0, 3), (1, None, 3)]),
+    ]
+    for call in calls:
+        with pytest.warns(DeprecationWarning, match="metric=av.logit_diff"):
+            assert [value for _, value in call()] == new
+    trace = capture(model, CLEAN, residual=True)
+    with pytest.warns(DeprecationWarning, match="metric=av.logit_diff"):
+        assert_close(trace.logit_attribution(7, 11, -2).heads, trace.logit_attribution(METRIC, position=-2).heads)

@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from attnviz.models.attribution.patching import Cell
+from attnviz.models.attribution.patching import Site
 from attnviz.models.attribution.path_patching import Receiver, path_patching
-from tests.models.attribution.test_patching import CLEAN, CORRUPTED, TOKEN, VERSUS, lead
+from tests.models.attribution.test_patching import CLEAN, CORRUPTED, METRIC, lead
 from tests.models.capture.test_gradients import PROJECTIONS, gemma2
 from tests.models.tiny import bert, changed, llama
 
@@ -63,7 +63,7 @@ class Brute:
                 stack.callback(self.model.get_submodule(name).register_forward_hook(put).remove)
             yield
 
-    def effect(self, sender: Cell, ends: list[Receiver], mlps: str) -> float:
+    def effect(self, sender: Site, ends: list[Receiver], mlps: str) -> float:
         clean, corrupted = self.inputs(CLEAN), self.inputs(CORRUPTED)
         width = clean[self.places[0]].shape[-1] // self.config.num_attention_heads
         mine = slice(sender.head * width, (sender.head + 1) * width)
@@ -112,11 +112,11 @@ def partial_put(seen: dict[str, Tensor], name: str) -> Any:
 def test_every_path_is_that_of_hooks(name: str, mlps: Any) -> None:
     brute = Brute(name)
     last = len(brute.places) - 1
-    senders = [Cell(0, 1), Cell(0, 3, 4), Cell(last - 1, 0)]
+    senders = [Site(0, 1), Site(0, 3, 4), Site(last - 1, 0)]
     ends: list[list[Receiver]] = [[Receiver(last, 2, "v"), Receiver(last, 1, "k")], [Receiver(last, 3, "q")], []]
     for receivers in ends:
         found = path_patching(
-            brute.model, CLEAN, CORRUPTED, TOKEN, senders, receivers or "logits", VERSUS, mlps=mlps, at_once=2
+            brute.model, CLEAN, CORRUPTED, METRIC, senders, receivers or "logits", mlps=mlps, at_once=2
         )
         values = [value for _, value in found]
         expected = [brute.effect(sender, receivers, mlps) for sender in senders]
@@ -145,8 +145,8 @@ def test_one_of_the_query_heads_that_share_a_key() -> None:
         after = lead(model, CLEAN, -1)
         handle.remove()
     group = [Receiver(2, head, "k") for head in range(3)]
-    ((_, found),) = path_patching(model, CLEAN, CORRUPTED, TOKEN, [Cell(0, 1)], group, VERSUS)
+    ((_, found),) = path_patching(model, CLEAN, CORRUPTED, METRIC, [Site(0, 1)], group)
     assert found == pytest.approx(after - before, abs=2e-5)
     assert abs(found) > 1e-3
-    ((_, one),) = path_patching(model, CLEAN, CORRUPTED, TOKEN, [Cell(0, 1)], group[:1], VERSUS)
+    ((_, one),) = path_patching(model, CLEAN, CORRUPTED, METRIC, [Site(0, 1)], group[:1])
     assert abs(one - found) > 1e-4

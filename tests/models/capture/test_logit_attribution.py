@@ -9,7 +9,8 @@ from torch.testing import assert_close
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
 from attnviz.base.message import Problem
-from attnviz.models.capture import capture
+from attnviz.models.capture import capture, logit_diff
+from attnviz.models.capture.metric import as_logit_sum
 from attnviz.models.capture.trace import Trace
 from tests.models.capture.family_inputs import text
 from tests.models.capture.tiny_config import changed, classes, tiny
@@ -107,7 +108,7 @@ def test_every_part_is_its_gradient_times_its_value_where_norms_are_frozen(famil
 @pytest.mark.parametrize("family", STREAMS)
 def test_what_was_held_fixed_is_said_and_bars_and_sources_add_up(family):
     trace = capture(STREAMS[family][0](), input_ids=tokens(), residual=True)
-    found = trace.logit_attribution(7, versus=9)
+    found = trace.logit_attribution(logit_diff(7, 9))
     assert ("remainder" in found.rest) == (family in POST)
     assert (found.linearised is not None) == (family in POST + SANDWICH)
     assert (found.positions is not None) == (family in (*POSITIONS, "roberta"))
@@ -137,7 +138,7 @@ def test_other_families_add_up_too_and_an_mlp_is_what_its_module_answers(name):
     found = trace.logit_attribution(7, position=4)
     assert_close(found.total, trace.logits[:, 4, 7], rtol=1e-4, atol=1e-4)
     assert_close(found.sources(1, 1).sum(1), found.heads[:, 1, 1], rtol=1e-4, atol=1e-5)
-    row, _ = residual.path.direction(7, None, 2)
+    row, _ = residual.path.direction(as_logit_sum(7, None), 2)
     directions = residual.find_directions(row[:, None], at).streams
     for n, answer in seen.items() if name not in ("electra", "minicpm3") else ():  # a norm or a factor after it
         own = (answer.view_as(residual[0])[:, 4] * directions[n + 1][:, 0]).sum(-1)
@@ -151,13 +152,13 @@ def first(answered):
 def test_the_parts_of_a_lead_and_of_a_saved_trace_are_the_same(tmp_path):
     for family in ("gpt2", "bert", "gemma3", "granite"):
         trace = capture(STREAMS[family][0](), input_ids=tokens(), residual=True)
-        found, one, other = (trace.logit_attribution(*each) for each in ((7, 9), (7,), (9,)))
+        found, one, other = (trace.logit_attribution(each) for each in (logit_diff(7, 9), 7, 9))
         for name in ("heads", "mlps"):
             lead = getattr(one, name) - getattr(other, name)
             assert_close(getattr(found, name), lead, rtol=1e-4, atol=1e-4)
         trace.save(tmp_path / family)
         opened = Trace.load(tmp_path / family)
-        again = opened.logit_attribution(7, 9)
+        again = opened.logit_attribution(logit_diff(7, 9))
         for name in ("heads", "mlps", "biases", "embedding", "positions", "logit", "total"):
             assert_close(getattr(again, name), getattr(found, name))
         assert torch.equal(opened.residual[1], trace.residual[1])

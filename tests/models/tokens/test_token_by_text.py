@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz.base.message import Problem
-from attnviz.models.capture import capture
+from attnviz.models.capture import capture, logit_diff
 from attnviz.models.tokens import token_id
 from tests.models.tiny import llama, tokens
 from tests.models.tiny_tokenizers import byte_level, unigram, word_piece
@@ -32,7 +32,7 @@ def test_a_word_of_several_tokens_is_refused_by_naming_them():
 def test_a_trace_of_a_loaded_model_knows_its_words(smollm2):
     trace = capture(smollm2, "The capital of Spain is", residual=True)
     madrid, rome = (smollm2.tokenizer(word)["input_ids"][0] for word in (" Madrid", " Rome"))
-    found = trace.logit_attribution("Madrid", versus="Rome")
+    found = trace.logit_attribution(logit_diff("Madrid", "Rome"))
     assert float(found.logit - (trace.logits[0, madrid] - trace.logits[0, rome])) == pytest.approx(0.0, abs=1e-4)
     assert trace.logit_lens(["Madrid", rome]).tokens.tolist() == [[madrid, rome]]
     assert int(trace.logit_lens("Madrid").ranks[0, -1, 0]) == 1

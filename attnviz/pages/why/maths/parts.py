@@ -11,7 +11,7 @@ from attnviz.analysis.model_run import ModelRun
 from attnviz.analysis.predictions import TokenChoice, prediction_slots, probabilities, token_choices
 from attnviz.base.message import Message, Problem
 from attnviz.base.rounding import Rounded
-from attnviz.models.capture import Edit, LogitAttribution, Trace, capture, intervene
+from attnviz.models.capture import Edit, LogitAttribution, Trace, capture, intervene, logit_diff
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_id, token_label
 
@@ -209,7 +209,7 @@ def _decompose_logit(
     token: int,
     versus: int | None,
 ) -> Parts:
-    attribution = trace.logit_attribution(token, versus, position)
+    attribution = trace.logit_attribution(logit_diff(token, versus), position=position)
     ids = [token] if versus is None else [token, versus]
     lens = trace.logit_lens(ids, position, n=1)
     shares, ranks = lens.probabilities[0].cpu().numpy(), lens.ranks[0].cpu().numpy()

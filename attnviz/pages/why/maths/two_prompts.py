@@ -8,7 +8,8 @@ import numpy as np
 from attnviz.analysis.model_run import ModelRun, Stack
 from attnviz.base.message import Problem
 from attnviz.models.attribution.circuit import Ablation, Member
-from attnviz.models.attribution.patching import Cell, activation_patching, attribution_patching
+from attnviz.models.attribution.patching import Site, activation_patching, attribution_patching
+from attnviz.models.capture import logit_diff
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.why.maths.parts import Ids
 
@@ -69,7 +70,12 @@ def measure_circuit(
 ) -> Iterator[MeasuredCircuit]:
     """Rank components by linearised effect, then measure circuits of growing size, one pass each."""
     ablation = Ablation(
-        loaded, prompts.text, prompts.second_prompt, *prompts.ids, by="resample", position=prompts.position
+        loaded,
+        prompts.text,
+        prompts.second_prompt,
+        logit_diff(*prompts.ids),
+        by="resample",
+        position=prompts.position,
     )
     effects = {member: effect.cpu().numpy() for member, effect in ablation.effects_by_position().items()}
     parts = [
@@ -148,19 +154,19 @@ def patch_prompts(loaded: LoadedModel, prompts: TwoPrompts) -> Iterator[PatchMap
     linearised = linearise_patches(loaded, prompts)
     yield linearised
     order = np.argsort(-np.abs(linearised.linear), axis=None)[: linearised.n_exact]
-    cells = [Cell(int(n) // linearised.linear.shape[1], None, int(n) % linearised.linear.shape[1]) for n in order]
-    token, versus = prompts.ids
-    exact = linearised.exact.copy()
-    for cell, value in activation_patching(
-        loaded, prompts.text, prompts.second_prompt, token, cells, versus, prompts.position
+    sites = [Site(int(n) // linearised.linear.shape[1], "resid", int(n) % linearised.linear.shape[1]) for n in order]
+    metric, exact = logit_diff(*prompts.ids), linearised.exact.copy()
+    for site, value in activation_patching(
+        loaded, prompts.text, prompts.second_prompt, metric, sites, position=prompts.position
     ):
-        exact[cell.layer, cell.position] = value
+        exact[site.layer, site.position] = value
         yield replace(linearised, exact=exact.copy())
 
 
 def linearise_patches(loaded: LoadedModel, prompts: TwoPrompts) -> PatchMap:
     """Attribution patching: two passes and one backward. Cells without any effect are exactly 0."""
-    patching = attribution_patching(loaded, prompts.text, prompts.second_prompt, *prompts.ids, prompts.position)
+    metric = logit_diff(*prompts.ids)
+    patching = attribution_patching(loaded, prompts.text, prompts.second_prompt, metric, position=prompts.position)
     prompts.refuse_equal_answers(patching.after - patching.before)
     linear = patching.streams.numpy()
     exact = np.where(linear == 0, 0.0, np.nan).astype(np.float32)
