@@ -4,7 +4,8 @@ import html
 import json
 import secrets
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,11 +15,13 @@ import streamlit as st
 from attnviz.analysis.heads.nearest_heads import compare_rows
 from attnviz.analysis.model_run import Request, Stack
 from attnviz.app.cache import model_cache
+from attnviz.app.links import link_state
+from attnviz.app.links.choices import page_choices
 from attnviz.app.text import escape_markdown, strip_markdown
 from attnviz.base.message import Problem
 from attnviz.base.words import _, translate_message
 from attnviz.canvas.shared.component import app_root, last_projector, projector, set_projector
-from attnviz.canvas.wall import JoinAddress, WallRequest, WallTexts, room_wall
+from attnviz.canvas.wall import LONGEST_TEXT, JoinAddress, WallRequest, WallTexts, room_wall
 from attnviz.models import settings
 from attnviz.models.tokens.matrix_axes import MatrixAxis, matrix_axis
 from attnviz.rooms.addresses import is_local, own_addresses
@@ -40,6 +43,7 @@ SENTENCES = (
 )
 _OWN, _PROBLEM = "_room_own_sentence", "_room_problem"
 _TOLD = "_room_end_told"
+_NOTES = "_room_notes"
 _OFFERED, _PAGE_QUESTION = "_room_question_of_run", "_room_question_of_page"
 
 
@@ -108,20 +112,41 @@ def draw_wall() -> None:
     session[_TOLD] = False
     session[_PAGE_QUESTION] = session.pop(_OFFERED, None)
     path = f"{app_root()}{PATH}/{room.code}/socket"
+    sentences = [choice for choice in page_choices(link_state.current_page()) if choice.shared_key == "sentence"]
     texts = WallTexts(
         SENTENCES,
-        (session[_PAGE_QUESTION] or {}).get("text", ""),
+        getattr(session[_PAGE_QUESTION], "text", ""),
         session.get(_OWN),
         session.pop(_PROBLEM, ""),
+        link_state.value(sentences[0])[:LONGEST_TEXT] if sentences else "",
     )
-    room_wall(room.code, room.secret, path, join_addresses(room.code), texts, _handle_request)
+    room_wall(room.code, room.secret, room.name, path, join_addresses(room.code), texts, _handle_request)
+    room.tell_lecturer(asdict(texts) | {"notes": session.pop(_NOTES, [])})
 
 
-def offer_question(prompt: str, answers: Sequence[str], right: Collection[int]) -> None:
+def show_notes(lines: Sequence[str]) -> None:
+    """Show the notes of what is drawn in the lecturer's own window, and nowhere else."""
+    st.session_state[_NOTES] = [strip_markdown(line) for line in lines]
+
+
+@dataclass(frozen=True)
+class PageQuestion:
+    """A question of the page that is drawn."""
+
+    text: str
+    words: Sequence[str]  #: its answers
+    right: Sequence[int]  #: which of them are right
+    because: str  #: what is said of them
+    reveal: Callable[[int], None]  #: shows on the page what follows for who chose an answer; a callback
+
+
+def offer_question(
+    prompt: str, answers: Sequence[str], right: Collection[int], because: str, reveal: Callable[[int], None]
+) -> None:
     """Let the lecturer ask the room a question of the page that is drawn; `right` are the places of right answers."""
     if projector() is not None:
-        words = [strip_markdown(answer) for answer in answers]
-        st.session_state[_OFFERED] = {"text": strip_markdown(prompt), "words": words, "right": sorted(right)}
+        prompt, because, *words = map(strip_markdown, (prompt, because, *answers))
+        st.session_state[_OFFERED] = PageQuestion(prompt, words, sorted(right), because, reveal)
 
 
 def join_addresses(code: str) -> list[JoinAddress]:
@@ -154,13 +179,17 @@ def _handle_request(request: WallRequest) -> None:
         if request.action == "page":
             _ask_page_question(room)
         elif request.action == "ask":
-            _ask(room, request.text, request.query)
+            _ask(room, request.text, request.query, request.prompt)
+        elif request.action == "own":
+            _ask_own_question(room, request)
         elif request.action == "words":
             st.session_state[_OWN] = {"text": request.text, "words": _word_axis(_stack_of(request.text)).labels}
         elif request.action == "show":
             _show_answer(room)
         elif request.action == "clear":
             room.write("question", "null")
+        elif request.action == "left":
+            room.check()
         elif request.action == "end":
             room.end()
     except Problem as problem:
@@ -178,44 +207,86 @@ def _word_axis(stack: Stack) -> MatrixAxis:
     return axis
 
 
-def _ask(room: Projector, text: str, query: int | None) -> None:
+def _ask(room: Projector, text: str, query: int | None, prompt: str = "") -> None:
     """Ask which words tell one of a sentence what it means: the word at `query`, else the last "it"."""
     words = [label.strip() for label in _word_axis(_stack_of(text)).labels]
     if query is None:
         query = max((place for place, word in enumerate(words) if word == "it"), default=len(words) - 1)
     if not 0 < query < len(words):
         raise Problem("Choose a word that others stand before.")
-    st.session_state.pop(_OWN, None)
-    _open_question(room, text, words, query, MOST_TAPS)
+    _open_question(room, text, words, query, MOST_TAPS, prompt)
 
 
 def _ask_page_question(room: Projector) -> None:
-    """Ask the question of the page that is on show. Its answer stays here until it is shown."""
-    offered = st.session_state.get(_PAGE_QUESTION)
-    if offered:
-        room.write("right", json.dumps(offered["right"]))
-        _open_question(room, offered["text"], offered["words"], NO_QUERY, 1)
+    """Ask the question of the page that is on show."""
+    if (offered := st.session_state.get(_PAGE_QUESTION)) is not None:
+        _open_question(room, offered.text, offered.words, truth={"right": offered.right, "because": offered.because})
 
 
-def _open_question(room: Projector, text: str, words: Sequence[str], query: int, most: int) -> None:
-    question = {"id": secrets.randbelow(2**31 - 1) + 1, "text": text, "words": words, "query": query, "most": most}
+def _ask_own_question(room: Projector, request: WallRequest) -> None:
+    """Ask a question of the lecturer's own."""
+    if not request.prompt:
+        raise Problem("Type your question first.")
+    words, most = [answer.lstrip("* ") for answer in request.answers], 1
+    right: list[float] = []
+    if request.kind == "words":
+        words, most = [label.strip() for label in _word_axis(_stack_of(request.text)).labels], MOST_TAPS
+    elif request.kind == "choices":
+        right = [i for i, answer in enumerate(request.answers) if answer.startswith("*")]
+        if len(words) < 2:
+            raise Problem("A question with choices has at least two.")
+    elif words:
+        try:
+            right = [float(words.pop().replace(",", "."))]
+        except ValueError:
+            raise Problem("{word} is not a number", word=request.answers[-1][:40]) from None
+        words = []
+    _open_question(room, request.prompt, words, most=most, truth={"right": right, "because": ""})
+
+
+def _open_question(
+    room: Projector,
+    text: str,
+    words: Sequence[str],
+    query: int = NO_QUERY,
+    most: int = 1,
+    prompt: str = "",
+    truth: dict[str, Any] | None = None,
+) -> None:
+    """Open a vote. The truth of one that is not about a head stays here until it is shown."""
+    asked = {"text": text, "words": words, "query": query, "most": most, "prompt": prompt}
+    question = {"id": secrets.randbelow(2**31 - 1) + 1, **asked}
+    st.session_state.pop(_OWN, None)
+    room.write("truth", json.dumps(truth))
+    room.write("asked", json.dumps([*_read(room, "asked", []), question]))
     room.write("question", json.dumps(question | {"truth": None}))
+
+
+def _read(room: Projector, name: str, default: Any) -> Any:
+    """A state of the room."""
+    if (file := RoomFile.open(room.code)) is None:
+        return default
+    with file:
+        return json.loads(file.read(name)[1] or "null") or default
 
 
 def _show_answer(room: Projector) -> None:
     """Show the model's row beside the class's on all phones, with the heads nearest to all its rows so far."""
+    question = _read(room, "question", None)
     file = RoomFile.open(room.code)
-    if file is None:
+    if file is None or question is None or question["truth"] is not None:
         return
     with file:
-        question = json.loads(file.read("question")[1] or "null")
-        if question is None or question["truth"] is not None:
-            return
         counts = file.count(question["id"], len(question["words"]))
-        answered, right = (json.loads(file.read(name)[1] or "[]") for name in ("answered", "right"))
     if question["query"] == NO_QUERY:
-        room.write("question", json.dumps(question | {"truth": {"right": right}}))
+        known = _read(room, "truth", {})
+        taps, labels = (counts.taps, counts.labels) if counts.votes >= FEWEST_SHOWN else (None, ())
+        room.write("question", json.dumps(question | {"truth": known | {"taps": taps, "labels": labels}}))
+        offered = st.session_state.get(_PAGE_QUESTION)
+        if offered is not None and offered.text == question["text"] and (taps or offered.right):
+            offered.reveal(int(np.argmax(taps)) if taps else offered.right[0])
         return
+    answered = _read(room, "answered", [])
     row, _later = split_taps(counts.taps, question["query"])
     has_row = counts.votes >= FEWEST_SHOWN and sum(row) > 0
     if has_row:

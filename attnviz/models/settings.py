@@ -85,7 +85,7 @@ VARIABLES: Final = {
     "ATTNVIZ_ROOM_PHONES": (
         "room_phones",
         N_("2000"),
-        N_("how many phones may be in rooms at once, in one process"),
+        N_("how many phones may be in rooms at once, on the whole server"),
     ),
     "ATTNVIZ_ADDRESS": (
         "address",
@@ -152,7 +152,7 @@ class Settings:
     embed: str | tuple[str, ...]  #: "anywhere", or the origins besides our own that may embed the app
     site: str | None  #: the address of an explorer without a server
     rooms: Path | None  #: where rooms of classes are kept; None: there are none
-    room_phones: int  #: that may be in rooms at once, in one process
+    room_phones: int  #: that may be in rooms at once, on the whole server
     address: str | None  #: of the app, as phones in a room reach it
     log: str  #: "text" or "json"
 

@@ -6,11 +6,13 @@ connection is sent the newest state when it can take it: a phone on a slow line 
 
 import asyncio
 import json
+import math
 import secrets
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any
 
 from attnviz.base.message import Problem
@@ -19,8 +21,12 @@ from attnviz.rooms.room_file import CURRENT, FEWEST_SHOWN, LIFE, Counts, RoomFil
 
 BETWEEN_LOOKS = 0.1  #: seconds
 BETWEEN_REMOVALS = 600.0  #: seconds
+PROCESS = secrets.token_hex(8)
 LEAP = 60.0  #: seconds by which the machine's clock was set, not late
 GATHERED = 0.005  #: seconds in which votes are gathered for one commit
+
+
+State = tuple[int, Any]  #: its number, and what it is
 
 
 async def remove_ended_rooms() -> None:
@@ -37,18 +43,20 @@ class LiveRoom:
 
     def __init__(self, file: RoomFile, clock: Callable[[], float] = time.monotonic) -> None:
         self.file, self.clock = file, clock
-        self.process = secrets.token_hex(8)
-        self.phones = self.walls = 0
-        self.step: tuple[int, bytes | None] = (0, None)
-        self.question: tuple[int, dict[str, Any] | None] = (0, None)
+        self.connected: Counter[str] = Counter()  #: "phone", "wall" and "window", here
+        self.step: State = (0, None)
+        self.question: State = (0, None)
+        self.lecturer: State = (0, None)  #: what his own window says of his page
         self.counts = Counts(0, ())
-        self.here = 0
+        self.here = self.walls_here = 0
+        self.is_closed = False
+        self.projector = ""
         self.is_over = False
         self.changed = asyncio.Event()  #: another for each change
         self._version = -1
         self._waiting: list[tuple[Vote, asyncio.Future[None]]] = []
         self._committing: asyncio.Task[None] | None = None
-        self._noted, self._noted_at = -1, 0.0
+        self._noted, self._noted_at = (-1, -1), 0.0
         self._alive, self._alive_at = 0.0, clock()
         self._offset = time.time() - clock()
         self._lock = asyncio.Lock()  #: of the file, which a thread may be writing
@@ -56,18 +64,20 @@ class LiveRoom:
 
     def refresh(self) -> None:
         """Read what has changed, and wake whoever waits for it."""
-        number, content = self.file.read("step", self.step[0])
-        if number != self.step[0]:
-            self.step = number, content
-        number, content = self.file.read("question", self.question[0])
-        if number != self.question[0]:
-            self.question = number, json.loads(content)
+        self.step = self._newer("step", self.step, lambda content: content)
+        self.question = self._newer("question", self.question, json.loads)
+        self.lecturer = self._newer("lecturer", self.lecturer, json.loads)
         if (asked := self.question[1]) is not None:
             self.counts = self.file.count(asked["id"], len(asked["words"]))
-        self.here = self.file.phones()
+        self.here, self.walls_here = self.file.here()
+        self.is_closed, self.projector = self.file.is_closed(), self.file.projector()
         if (alive := self.file.alive()) != self._alive:
             self._alive, self._alive_at = alive, self.clock()
         self.wake()
+
+    def _newer(self, name: str, known: State, read: Callable[[Any], Any]) -> State:
+        number, content = self.file.read(name, known[0])
+        return known if number == known[0] else (number, read(content))
 
     def wake(self) -> None:
         """Let every connection look."""
@@ -76,7 +86,7 @@ class LiveRoom:
 
     async def watch(self) -> None:
         """Look for changes until the room ends or nobody is connected here."""
-        while self.phones or self.walls:
+        while any(self.connected.values()):
             async with self._lock:
                 if not await self._look():
                     return
@@ -90,10 +100,11 @@ class LiveRoom:
             was_set = abs(time.time() - now - self._offset) > LEAP
             if was_set:
                 self._offset = time.time() - now
-            if stale or was_set or (self.phones != self._noted and now - self._noted_at > 2 * BETWEEN_LOOKS):
-                self._noted, self._noted_at = self.phones, now
-                self.file.note_phones(self.process, self.phones)
-                if (stale and self.walls) or (was_set and now - self._alive_at < LIFE):
+            here = self.connected["phone"], self.connected["wall"]
+            if stale or was_set or (here != self._noted and now - self._noted_at > 2 * BETWEEN_LOOKS):
+                self._noted, self._noted_at = here, now
+                self.file.note_here(PROCESS, *here)
+                if (stale and here[1]) or (was_set and now - self._alive_at < LIFE):
                     self.file.touch()  # a wall that shows it is a sign of life; a new clock must know of the last one
                 self._version = -1
             if (version := self.file.version()) != self._version:
@@ -123,7 +134,7 @@ class LiveRoom:
             try:
                 async with self._lock:
                     await asyncio.to_thread(self.file.vote, [vote for vote, _done in votes])
-                    self._version = -1  # one's own changes do not count as such
+                    self.look_again()
             except sqlite3.Error as error:
                 for done in (done for _vote, done in votes if not done.cancelled()):
                     done.set_exception(error)
@@ -131,17 +142,36 @@ class LiveRoom:
                 for done in (done for _vote, done in votes if not done.cancelled()):
                     done.set_result(None)
 
+    def look_again(self) -> None:
+        """Read the file at the next look: one's own changes do not count as such."""
+        self._version = -1
+
     @property
     def open_question(self) -> dict[str, Any] | None:
         """The question that can be voted on."""
-        asked = self.question[1]
+        asked: dict[str, Any] | None = self.question[1]
         return asked if asked is not None and asked.get("truth") is None else None
 
     def wall_message(self) -> dict[str, Any]:
         """What the wall shows besides the lecturer's page."""
-        shown = self.counts.votes >= FEWEST_SHOWN
-        counts = {"votes": self.counts.votes, "taps": list(self.counts.taps) if shown else None}
-        return {"here": self.here, "question": self.question[1], **counts}
+        state = {"here": self.here, "question": self.question[1], "closed": self.is_closed}
+        return state | shown_counts(self.counts)
+
+    def presenter_message(self) -> dict[str, Any]:
+        """What the lecturer's own window shows."""
+        return self.wall_message() | {"walls": self.walls_here, "lecturer": self.lecturer[1]}
+
+    def all_counts(self) -> list[dict[str, Any]]:
+        """Every question of this hour with its votes."""
+        asked = json.loads(self.file.read("asked")[1] or "[]")
+        return [each | shown_counts(self.file.count(each["id"], len(each["words"]))) for each in asked]
+
+
+def shown_counts(counts: Counts) -> dict[str, Any]:
+    """How many have voted; how, from five votes on: of fewer, one could be told from the others."""
+    if counts.votes < FEWEST_SHOWN:
+        return {"votes": counts.votes, "taps": None, "labels": []}
+    return {"votes": counts.votes, "taps": list(counts.taps), "labels": list(counts.labels)}
 
 
 class LiveRooms:
@@ -150,13 +180,21 @@ class LiveRooms:
     def __init__(self) -> None:
         self.rooms: dict[str, LiveRoom] = {}
         self._watching: set[asyncio.Task[None]] = set()
+        self._elsewhere, self._counted_at = 0, -math.inf
 
-    @property
     def phones(self) -> int:
-        return sum(room.phones for room in self.rooms.values())
+        """How many phones the whole server has: those of other processes as they were at most a second ago."""
+        now = time.monotonic()
+        folder = settings.current_settings().rooms
+        if now - self._counted_at > 1 and folder is not None:
+            self._elsewhere, self._counted_at = 0, now
+            for path in folder.glob("*.room"):
+                with suppress(sqlite3.Error), closing(RoomFile(path)) as room:
+                    self._elsewhere += room.here(without=PROCESS)[0]
+        return self._elsewhere + sum(room.connected["phone"] for room in self.rooms.values())
 
-    def enter(self, code: str, *, is_wall: bool) -> LiveRoom | None:
-        """The room of a code, with one more connected; None where there is none. `leave` it later."""
+    def enter(self, code: str, kind: str) -> LiveRoom | None:
+        """The room of a code, with one more connected of a kind; None where there is none. `leave` it later."""
         room = self.rooms.get(code)
         begins = room is None
         if room is None:
@@ -164,22 +202,16 @@ class LiveRooms:
             if file is None:
                 return None
             room = self.rooms[code] = LiveRoom(file)
-        if is_wall:
-            room.walls += 1
-        else:
-            room.phones += 1
+        room.connected[kind] += 1
         if begins:
             task = asyncio.create_task(self._watch(room))
             self._watching.add(task)
             task.add_done_callback(self._watching.discard)
         return room
 
-    def leave(self, room: LiveRoom, *, is_wall: bool) -> None:
+    def leave(self, room: LiveRoom, kind: str) -> None:
         """One less is connected."""
-        if is_wall:
-            room.walls -= 1
-        else:
-            room.phones -= 1
+        room.connected[kind] -= 1
 
     async def _watch(self, room: LiveRoom) -> None:
         try:
@@ -191,5 +223,5 @@ class LiveRooms:
                 if room.is_over:
                     room.file.end()
                 else:
-                    room.file.note_phones(room.process, 0)
+                    room.file.note_here(PROCESS, 0, 0)
             room.file.close()

@@ -1,4 +1,4 @@
-"""The page of a student's phone: HTML, words in his language, and the addresses of its scripts. No Streamlit."""
+"""The pages of a student's phone and of the lecturer's own window: without Streamlit, in the reader's language."""
 
 import html
 import json
@@ -11,8 +11,10 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from attnviz.base import pictures_font
 from attnviz.base.words import _, current_language, supported_language, use_language
+from attnviz.rooms.limits import WRONG_CODES
 from attnviz.rooms.room_file import CODE, RoomFile
-from attnviz.rooms.sockets import WRONG_CODES, serve_room_socket
+from attnviz.rooms.sockets import serve_room_socket
+from attnviz.rooms.texts import lecturer_texts, phone_texts
 
 PATH = "r"  #: below the app's root; short, since it is typed
 SCRIPTS = "_stcore/bidi-components"  #: where Streamlit serves each component's files
@@ -21,8 +23,8 @@ _PAGE = """<!doctype html>
 <html lang="{language}"><head><meta charset="utf-8"><title>attnviz {code}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
 <meta name="referrer" content="no-referrer"><link rel="icon" href="data:,">
-<link rel="stylesheet" href="{root}{font}"><link rel="stylesheet" href="{root}{scripts}/attnviz.phone/phone.css">
-<script type="module" src="{root}{scripts}/attnviz.phone/phone.js"></script></head>
+<link rel="stylesheet" href="{root}{font}"><link rel="stylesheet" href="{root}{scripts}/attnviz.{script}/{script}.css">
+<script type="module" src="{root}{scripts}/attnviz.{script}/{script}.js"></script></head>
 <body><main id="room"></main>{form}
 <noscript><p>{noscript}</p></noscript>
 <script type="application/json" id="room-data">{data}</script></body></html>"""
@@ -36,15 +38,17 @@ def room_routes(root: str = "") -> list[BaseRoute]:
     return [
         Route(f"{root}/{PATH}", type_code),
         Route(f"{root}/{PATH}/{{code}}", phone_page),
+        Route(f"{root}/{PATH}/{{code}}/present", lecturer_page),
         WebSocketRoute(f"{root}/{PATH}/{{code}}/socket", serve_room_socket),
     ]
 
 
 def in_browser_language(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """An answer in the language that the browser asks for first."""
+    """An answer in the language of the address, else in the one that the browser asks for first."""
 
     def answer_in_language(request: Request) -> Response:
-        asked = request.headers.get("accept-language", "").split(",")[0].split(";")[0].strip()
+        asked = request.query_params.get("lang") or request.headers.get("accept-language", "")
+        asked = asked.split(",")[0].split(";")[0].strip()
         with use_language(supported_language(asked)):
             return answer(request)
 
@@ -63,19 +67,30 @@ def type_code(request: Request) -> Response:
 @in_browser_language
 def phone_page(request: Request) -> Response:
     """A room's page, or where there is none the field for a code and a sentence."""
+    return _room_page(request, "../")
+
+
+@in_browser_language
+def lecturer_page(request: Request) -> Response:
+    """The lecturer's own window. Its secret stands behind the # of its address, which no browser sends."""
+    return _room_page(request, "../../", "presenter_window", lecturer_texts())
+
+
+def _room_page(request: Request, root: str, script: str = "phone", words: dict[str, str] | None = None) -> Response:
     code = request.path_params["code"].upper()
     if not WRONG_CODES.has():
-        why = _("Too many wrong codes were typed here. Try again in a few seconds.")
-        return _render("", "../", why, 429)
+        return _render("", root, _("Too many wrong codes were typed here. Try again in a few seconds."), 429)
     room = RoomFile.open(code)
     if room is None:
-        WRONG_CODES.take()
-        return _render("", "../", _("There is no room with this code: it is mistyped, or its class has ended."), 404)
+        WRONG_CODES.add()
+        return _render("", root, _("There is no room with this code: it is mistyped, or its class has ended."), 404)
     room.close()
-    return _render(code, "../", "", 200)
+    return _render(code, root, "", 200, script, words)
 
 
-def _render(code: str, root: str, why: str, status: int) -> Response:
+def _render(
+    code: str, root: str, why: str, status: int, script: str = "phone", words: dict[str, str] | None = None
+) -> Response:
     form = _FORM.format(
         root=root,
         path=PATH,
@@ -84,40 +99,16 @@ def _render(code: str, root: str, why: str, status: int) -> Response:
         join=html.escape(_("Join")),
         focus="" if code else "autofocus",
     )
-    data: dict[str, Any] = {"code": code, "root": root, "scripts": SCRIPTS, "words": phone_texts()}
+    data: dict[str, Any] = {"code": code, "root": root, "scripts": SCRIPTS, "words": words or phone_texts()}
     page = _PAGE.format(
         language=current_language(),
         code=code,
         root=root,
         scripts=SCRIPTS,
+        script=script,
         font=pictures_font.ROUTE,
         form="" if code else form,
         noscript=html.escape(_("This page needs JavaScript.")),
         data=json.dumps(data, ensure_ascii=True).replace("<", "\\u003c"),
     )
     return HTMLResponse(page, status, {"Cache-Control": "no-store"})
-
-
-def phone_texts() -> dict[str, str]:
-    """What the phone's page says by itself; {names} are filled in by its script."""
-    return {
-        "private": _("No name, no account: a random number of this tab is all that is kept, until the class ends."),
-        "waiting": _("You are in. The lecturer’s page comes here in a moment."),
-        "wall": _("This picture is on the wall."),
-        "free": _("You are on your own: this picture no longer follows."),
-        "back": _("Back to the lecturer"),
-        "open": _("Open in attnviz"),
-        "question": _("Which words tell “{word}” what it means?"),
-        "tap": _("Tap up to {n}."),
-        "vote": _("Vote"),
-        "change": _("Your vote is counted. You can change it until the answer is shown."),
-        "sending": _("Your vote is on its way …"),
-        "late": _("Too late: the answer is on the wall."),
-        "shown": _("Your words, over what head {head} of the model does:"),
-        "yours": _("your tap"),
-        "later": _("The model had not read “{words}” yet: it comes after “{word}”."),
-        "lost": _("The line is lost. This page comes back by itself."),
-        "ended": _("This class has ended. Thank you for being there."),
-        "full": _("This server is full: follow on the wall, this page tries again."),
-        "replaced": _("The server does not take this page: open the address on the wall again."),
-    }

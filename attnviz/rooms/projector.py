@@ -1,9 +1,10 @@
 """The lecturer's page as a room sees it: the pictures that its runs mount, as one blob for all phones."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from attnviz.base.packed import pack_blob, unpack_blob
 from attnviz.rooms.room_file import RoomFile
@@ -36,6 +37,7 @@ class Projector:
         self.is_open = True
         self._running: object = _NO_RUN
         self._published = b""
+        self._told = ""
 
     @classmethod
     def begin(cls) -> Self:
@@ -97,6 +99,12 @@ class Projector:
         if step != self._published and self.write("step", step):
             self._published = step
 
+    def tell_lecturer(self, state: dict[str, Any]) -> None:
+        """Hand his own window, and nobody else, what it shows of the page, unless it has it."""
+        told = json.dumps({"title": self.title, "line": self.line} | state)
+        if told != self._told and self.write("lecturer", told):
+            self._told = told
+
     def write(self, name: str, content: bytes | str) -> bool:
         """Write a state of the room; where it has ended or another page shows it, this one no longer does."""
         room = RoomFile.open(self.code)
@@ -106,6 +114,14 @@ class Projector:
         with room:
             self.is_open = room.write(self.name, name, content)
         return self.is_open
+
+    def check(self) -> None:
+        """Note whether this page is still the room's projector."""
+        room = RoomFile.open(self.code)
+        self.is_open = False
+        if room is not None:
+            with room:
+                self.is_open = room.projector() == self.name
 
     def end(self) -> None:
         """End the room for all."""

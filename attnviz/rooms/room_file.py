@@ -12,9 +12,11 @@ import re
 import secrets
 import sqlite3
 import time
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -28,30 +30,35 @@ MOST_ROOMS = 200  #: of a server, at once
 FEWEST_SHOWN = 5  #: votes from which on they are on the wall: of fewer, one could be told from the others
 CURRENT = 30.0  #: seconds for which a process's count of its phones holds
 
+LARGEST_NUMBER = 1e9  #: that is a vote
+MOST_BARS = 8  #: of a vote of numbers
+
 _TABLES = """
-CREATE TABLE room (secret TEXT, alive REAL, projector TEXT);
+CREATE TABLE room (secret TEXT, alive REAL, projector TEXT, is_closed INTEGER DEFAULT 0);
 CREATE TABLE state (name TEXT PRIMARY KEY, number INTEGER, content BLOB);
 CREATE TABLE vote (question INTEGER, tab TEXT, number INTEGER, taps TEXT, PRIMARY KEY (question, tab));
-CREATE TABLE here (process TEXT PRIMARY KEY, phones INTEGER, at REAL);
+CREATE TABLE here (process TEXT PRIMARY KEY, phones INTEGER, walls INTEGER, at REAL);
+CREATE TABLE command (number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT);
 """
 
 
 @dataclass(frozen=True)
 class Vote:
-    """The words that a tab tapped, by index, ascending. Of a tab's votes on a question the largest number stays."""
+    """The words that a tab tapped, by index, ascending, or its number. Of a tab's votes the largest `number` stays."""
 
     question: int
     tab: str
     number: int
-    taps: tuple[int, ...]
+    taps: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How many have voted, and how many of them tapped each word."""
+    """How many have voted, and how many of them tapped each word, or are in each range of numbers, by its `labels`."""
 
     votes: int
     taps: tuple[int, ...]
+    labels: tuple[str, ...] = ()
 
 
 def rooms_folder() -> Path | None:
@@ -90,7 +97,7 @@ class RoomFile:
         room = cls(path)
         room.database.execute("PRAGMA journal_mode = WAL")
         room.database.executescript(_TABLES)
-        room.database.execute("INSERT INTO room VALUES (?, ?, '')", (_hash(secret), time.time()))
+        room.database.execute("INSERT INTO room VALUES (?, ?, '', 0)", (_hash(secret), time.time()))
         return room, secret
 
     @classmethod
@@ -125,6 +132,30 @@ class RoomFile:
     def is_secret(self, secret: str) -> bool:
         """Whether this is the secret of who opened the room."""
         return hmac.compare_digest(self._value("SELECT secret FROM room"), _hash(secret))
+
+    def seat(self, tab: str) -> str:
+        """What lets a tab that was here in again when the door is closed. No list of tabs is kept."""
+        return hmac.new(self._value("SELECT secret FROM room").encode(), tab.encode(), "sha256").hexdigest()[:32]
+
+    def is_closed(self) -> bool:
+        """Whether the lecturer lets nobody in who was not here."""
+        return bool(self._value("SELECT is_closed FROM room"))
+
+    def close_door(self, is_closed: bool) -> None:
+        """Let nobody in who was not here, or everybody again."""
+        self.database.execute("UPDATE room SET is_closed = ?", (is_closed,))
+
+    def command(self, content: str) -> None:
+        """Ask the projector's page for something."""
+        self.database.execute("INSERT INTO command (content) VALUES (?)", (content,))
+
+    def commands(self, after: int) -> list[tuple[int, str]]:
+        """What the projector's page was asked for after a number, with numbers."""
+        return self.database.execute("SELECT number, content FROM command WHERE number > ?", (after,)).fetchall()
+
+    def projector(self) -> str:
+        """The name of the newest projector."""
+        return str(self._value("SELECT projector FROM room"))
 
     def alive(self) -> float:
         """The time of the last sign of life, by the machine's clock."""
@@ -180,23 +211,27 @@ class RoomFile:
             raise
 
     def count(self, question: int, n_words: int) -> Counts:
-        """The votes on a question of so many words."""
-        taps, votes = [0] * n_words, 0
-        rows = self.database.execute("SELECT taps, COUNT(*) FROM vote WHERE question = ? GROUP BY taps", (question,))
+        """The votes on a question of so many words; of none: of a number."""
+        sql = "SELECT taps, COUNT(*) FROM vote WHERE question = ? GROUP BY taps"
+        rows = [(json.loads(taps), times) for taps, times in self.database.execute(sql, (question,))]
+        votes = sum(times for _taps, times in rows)
+        if not n_words:
+            return Counts(votes, *count_numbers([number for (number,), times in rows for _ in range(times)]))
+        taps = [0] * n_words
         for tapped, times in rows:
-            votes += times
-            for word in json.loads(tapped):
+            for word in tapped:
                 taps[word] += times
         return Counts(votes, tuple(taps))
 
-    def note_phones(self, process: str, phones: int) -> None:
-        """Note how many phones a process has."""
-        self.database.execute("INSERT OR REPLACE INTO here VALUES (?, ?, ?)", (process, phones, time.time()))
+    def note_here(self, process: str, phones: int, walls: int) -> None:
+        """Note how many phones and walls a process has."""
+        self.database.execute("INSERT OR REPLACE INTO here VALUES (?, ?, ?, ?)", (process, phones, walls, time.time()))
 
-    def phones(self) -> int:
-        """How many phones are here, in all processes."""
-        since = time.time() - CURRENT
-        return int(self._value("SELECT COALESCE(SUM(phones), 0) FROM here WHERE at > ?", since))
+    def here(self, without: str = "") -> tuple[int, int]:
+        """How many phones and walls are here, in all processes, or in all but one."""
+        sql = "SELECT COALESCE(SUM(phones), 0), COALESCE(SUM(walls), 0) FROM here WHERE at > ? AND process != ?"
+        phones, walls = self.database.execute(sql, (time.time() - CURRENT, without)).fetchone()
+        return int(phones), int(walls)
 
     def _value(self, query: str, *values: object) -> Any:
         found = self.database.execute(query, values).fetchone()
@@ -221,9 +256,31 @@ def parse_vote(message: dict[str, Any], tab: str, question: dict[str, Any]) -> V
     most, n_words = question["most"], len(question["words"])
     if not isinstance(taps, list) or not 0 < len(taps) <= most or type(number) is not int or not 0 < number < 2**31:
         return None
+    if not n_words:
+        fits = type(taps[0]) in (int, float) and abs(taps[0]) <= LARGEST_NUMBER
+        return Vote(question["id"], tab, number, (float(taps[0]),)) if fits else None
     if any(type(tap) is not int or not 0 <= tap < n_words or tap == question["query"] for tap in taps):
         return None
     return Vote(question["id"], tab, number, tuple(sorted(set(taps))))
+
+
+def count_numbers(numbers: Sequence[float]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """How many numbers are in each range, and what the ranges are called; few different numbers are one each.
+
+    The outermost ranges hold all that is farther out: one absurd number does not flatten the others.
+    """
+    values = sorted(set(numbers))
+    if len(values) <= MOST_BARS:
+        return tuple(numbers.count(value) for value in values), tuple(f"{value:.6g}" for value in values)
+    numbers = sorted(numbers)
+    low, high = numbers[len(numbers) // 20], numbers[-1 - len(numbers) // 20]
+    edges = [float(f"{low + (high - low) * i / MOST_BARS:.3g}") for i in range(1, MOST_BARS)]
+    edges = sorted(set(edges))
+    ends = [bisect_right(numbers, edge) for edge in edges]
+    counts = [end - start for start, end in zip([0, *ends], [*ends, len(numbers)], strict=True)]
+    names = [f"{edge:.6g}" for edge in edges]
+    between = [f"{a} – {b}" for a, b in pairwise(names)]
+    return tuple(counts), (f"≤ {names[0]}", *between, f"> {names[-1]}")
 
 
 def split_taps(counts: Sequence[int], query: int) -> tuple[tuple[float, ...], int]:

@@ -1,17 +1,22 @@
 """A class's room in real browsers: the lecturer's page on the wall, and a student's phone."""
 
 import contextlib
+import csv
+import http.server
 import json
 import os
 import re
 import secrets
 import signal
+import threading
+import urllib.request
 
 import pytest
 from playwright.sync_api import expect
 from websockets.sync.client import connect
 
 from attnviz.pages.lessons.panels import all_lessons
+from tests.browser.axe_faults import severe
 from tests.browser.conftest import ROOT, Server, at_rest, widest
 
 PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
@@ -19,9 +24,10 @@ WALL = ".st-key-wall"
 PICTURE = ".ph-picture .av-root > *"
 
 
-@pytest.fixture
-def server(tmp_path):
-    with Server(ROOT / "app.py", tmp_path / "log.txt", env=environment(tmp_path)) as running:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("server")
+    with Server(ROOT / "app.py", folder / "log.txt", env=environment(folder)) as running:
         yield running
 
 
@@ -105,7 +111,7 @@ def test_a_class_joins_votes_and_sees_its_row_beside_the_models(server, new_page
     expect(shown).to_contain_text("1 tap on “tired”")
     expect(shown).to_contain_text("13.8 (")
     expect(shown).to_contain_text("One sentence is no evidence")
-    mine = phone.locator(".ph-yours")
+    mine = phone.locator(".rm-mine")
     expect(mine).to_have_text(["animal", "75% your tap", "street", "1% your tap"])
     expect(phone.locator("main")).to_contain_text("had not read “tired”")
     wall.keyboard.press("Escape")
@@ -154,9 +160,151 @@ def test_a_lessons_question_is_asked_and_its_answer_reaches_no_phone_before_it_i
     assert asked, "nothing was heard of the question"
     assert not any('"right"' in message for message in asked)
     does(wall, "show")
-    expect(phone.locator(".ph-answers .ph-query")).to_contain_text("✓")
-    expect(phone.locator(".ph-answers")).to_contain_text("your tap")
-    expect(wall.locator(f"{WALL} .wl-answers")).to_contain_text("✓")
+    for page in (phone, wall.locator(WALL)):
+        expect(page.locator(".rm-rows")).to_contain_text(f"✓ {6 * 7 // 2}")
+    expect(phone.locator(".rm-mine").last).to_have_text("your tap")
+    expect(phone.locator(PICTURE).first).to_be_visible()
+    does(wall, "hide")
+    expect(wall.get_by_text("Computed: ")).to_be_visible()
+
+
+def opened_window(wall):
+    """The presenter's window of a room, at its own address."""
+    with wall.context.expect_page() as opened:
+        does(wall, "window")
+    window = opened.value
+    expect(window.get_by_role("button", name="Next")).to_be_visible()
+    return window
+
+
+def test_the_presenters_window_has_the_notes_and_walks_the_wall(server, new_page):
+    lesson = all_lessons.LESSONS["masks"]
+    wall, code = opened_room(server, new_page, "lessons?lesson=masks&step=1&l_notes=true")
+    window = opened_window(wall)
+    phone = joined(server, new_page, code)
+    heard = []
+    phone.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.append(str(frame))))
+    phone.reload()
+    say = lesson.steps[1].notes.say
+    window.get_by_role("button", name="Next").click()
+    expect(window.get_by_role("heading", name=lesson.steps[1].title)).to_be_visible()
+    expect(wall.locator("h3")).to_have_text(lesson.steps[1].title)
+    expect(phone.locator(".ph-line")).to_contain_text("Step 2")
+    expect(window.locator(".pw-notes")).to_contain_text(say)
+    expect(window.locator("main")).to_contain_text("1 is here")
+    for page in (wall, phone):
+        expect(page.get_by_text(say)).to_have_count(0)
+        expect(page.get_by_text("Teacher’s notes")).to_have_count(0)
+    assert heard
+    assert not any(say in frame or "notes" in frame for frame in heard)
+    assert "secret" not in wall.url
+    window.keyboard.press("ArrowRight")
+    window.keyboard.press("ArrowRight")
+    wall.keyboard.press("ArrowLeft")
+    expect(wall.locator("h3")).to_have_text(lesson.steps[2].title)
+    assert not severe(window)
+
+
+def test_a_question_of_the_lecturers_own_is_asked_from_his_window_and_counted(server, new_page):
+    wall, code = opened_room(server, new_page)
+    window = opened_window(wall)
+    phone = joined(server, new_page, code, width=320, height=568)
+    field = phone.locator(".ph-words").get_by_role
+    for does_it, given, guess in (
+        ("number", "270", lambda: phone.get_by_label("Your number").fill("200")),
+        ("choices", "=2+5\n*<b>no</b>", lambda: field("button", name="<b>no</b>").tap()),
+        ("none", "", lambda: field("button", name="cat", exact=True).tap()),
+    ):
+        window.locator("summary").click()
+        window.get_by_label("Your own question").fill(f"Which of {does_it}?")
+        if does_it == "none":
+            window.get_by_label("Your own sentence").fill("the cat sat")
+            window.get_by_role("button", name="Choose its word").click()
+            window.get_by_role("button", name="Ask about none of them").click()
+        else:
+            window.locator(f"[data-does={'answers' if does_it == 'choices' else does_it}]").fill(given)
+            window.locator(f"[data-does='ask {does_it}']").click()
+        expect(phone.get_by_role("heading", name=f"Which of {does_it}?")).to_be_visible()
+        guess()
+        phone.get_by_role("button", name="Vote").tap()
+        expect(window.locator(".pw-vote")).to_contain_text("1 of 1 have voted")
+        expect(window.locator(".pw-vote")).to_contain_text("from five votes on")
+        assert window.get_by_role("button", name="Next").is_disabled(), "a vote would be lost by a key"
+        assert widest(phone) <= 320
+        assert not severe(phone)
+        window.get_by_role("button", name="Show the answer").click()
+        expect(phone.get_by_role("button", name="Vote")).to_have_count(0)
+        window.get_by_role("button", name="Back to the page").click()
+    with window.expect_download() as saved:
+        window.get_by_role("button", name="Save the counts").click()
+    rows = list(csv.reader(saved.value.path().read_text("utf-8").splitlines()))
+    assert [(row[0], row[2:]) for row in rows[1:4]] == [
+        ("Which of number?", ["", "", "1"]),
+        ("Which of choices?", ["'=2+5", "", "1"]),
+        ("Which of choices?", ["<b>no</b>", "", "1"]),
+    ]
+
+
+def test_a_phone_whose_network_has_no_web_sockets_and_one_before_a_closed_door_say_so(server, new_page, browser):
+    wall, code = opened_room(server, new_page)
+    opened_window(wall).get_by_role("button", name="Close the door").click()
+    with without_web_sockets(server.url) as proxy:
+        for url, sentence in ((server.url, "has closed the door"), (proxy, "lets no live line through")):
+            phone = browser.new_page(viewport={"width": 320, "height": 568})  # its console says so, too
+            phone.goto(f"{url}/r/{code}")
+            expect(phone.locator(".ph-line")).to_contain_text(sentence)
+            assert widest(phone) <= 320
+            phone.close()
+
+
+@contextlib.contextmanager
+def without_web_sockets(url):
+    """The address of a proxy that passes requests on one by one, and knows nothing else."""
+
+    class Proxy(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            headers = {
+                name: value for name, value in self.headers.items() if name.lower() not in ("upgrade", "connection")
+            }
+            try:
+                answer = urllib.request.urlopen(urllib.request.Request(url + self.path, headers=headers))
+            except urllib.error.HTTPError as refused:
+                answer = refused
+            body = answer.read()
+            self.send_response(answer.status)
+            for name in ("Content-Type", "Content-Encoding"):
+                if name in answer.headers:
+                    self.send_header(name, answer.headers[name])
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as proxy:
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{proxy.server_port}"
+        proxy.shutdown()
+
+
+def test_two_pages_of_a_room_are_told_apart_and_a_phone_that_slept_shows_the_newest(server, new_page):
+    wall, code = opened_room(server, new_page, "lessons?lesson=masks&step=1")
+    phone = joined(server, new_page, code)
+    expect(phone.locator(".ph-line")).to_contain_text("Step 1")
+    kept = wall.evaluate("sessionStorage.getItem('attnviz-room')")
+    wire = phone.context.new_cdp_session(phone)
+    wire.send("Page.setWebLifecycleState", {"state": "frozen"})
+    second = new_page(1280, 720)
+    second.goto(server.url)
+    second.evaluate("kept => sessionStorage.setItem('attnviz-room', kept)", kept)
+    second.goto(f"{server.url}/lessons?lesson=masks&step=3")
+    at_rest(second)
+    expect(second.locator(WALL)).to_contain_text(code)
+    expect(wall.get_by_text("another page shows it now").first).to_be_visible()
+    expect(wall.locator(WALL)).to_have_count(0)
+    wire.send("Page.setWebLifecycleState", {"state": "active"})
+    expect(phone.locator(".ph-line")).to_contain_text("Step 3")
 
 
 def test_what_a_phone_cannot_show_is_on_the_wall(server, new_page):
@@ -187,7 +335,9 @@ def test_a_wrong_code_and_an_old_one_get_a_sentence_and_a_field(server, new_page
     phone.close()
 
 
-def test_a_killed_server_loses_no_vote_and_wall_and_phones_come_back(server, browser, tmp_path):
+def test_a_killed_server_loses_no_vote_and_wall_and_phones_come_back(browser, tmp_path):
+    server = Server(ROOT / "app.py", tmp_path / "log.txt", env=environment(tmp_path))
+
     def new_page(width, height, locale="en-US", **_more):  # its console says that the line was lost, as it should
         return browser.new_page(viewport={"width": width, "height": height}, locale=locale)
 
@@ -209,6 +359,6 @@ def test_a_killed_server_loses_no_vote_and_wall_and_phones_come_back(server, bro
         at_rest(wall)
         expect(wall.locator(f"{WALL} .wl-cell:has(div) span")).to_have_text(["5"])
         does(wall, "show")
-        expect(phone.locator(".ph-yours").first).to_have_text("trophy")
+        expect(phone.locator(".rm-mine").first).to_have_text("trophy")
     wall.close()
     phone.close()

@@ -1,5 +1,6 @@
 """A room's file: codes, votes, who may write, and its end; no network."""
 
+import json
 import os
 import random
 import signal
@@ -85,13 +86,14 @@ def test_a_room_ends_four_hours_after_its_last_sign_of_life_and_nothing_of_it_st
 
 
 def test_phones_of_all_processes_count_and_those_of_one_that_was_killed_no_longer(room, monkeypatch):
-    room.note_phones("one", 20)
-    room.note_phones("two", 10)
-    assert room.phones() == 30
+    room.note_here("one", 20, 1)
+    room.note_here("two", 10, 0)
+    assert room.here() == (30, 1)
+    assert room.here(without="one") == (10, 0)
     later = time.time() + 2 * room_file.CURRENT
     monkeypatch.setattr(room_file.time, "time", lambda: later)
-    room.note_phones("one", 21)
-    assert room.phones() == 21
+    room.note_here("one", 21, 1)
+    assert room.here() == (21, 1)
 
 
 @pytest.mark.parametrize(
@@ -118,6 +120,30 @@ def test_what_no_phone_of_ours_votes_is_no_vote(message):
 
 def test_taps_are_a_set_of_words():
     assert parse_vote({"number": 2, "taps": [4, 1, 1]}, "tab", QUESTION) == Vote(7, "tab", 2, (1, 4))
+
+
+@pytest.mark.parametrize(
+    "value, counts", [(3, True), (-1e9, True), (2.5, True), (1e10, False), (True, False), ("3", False)]
+)
+@pytest.mark.parametrize("taps", [lambda value: [value], lambda value: [value, value], lambda value: value])
+def test_a_number_is_one_finite_number(value, counts, taps):
+    asked = QUESTION | {"words": [], "query": -1, "most": 1}
+    message = json.loads(json.dumps({"number": 1, "taps": taps(value)}))
+    expected = Vote(7, "tab", 1, (float(value),)) if counts and taps(value) == [value] else None
+    assert parse_vote(message, "tab", asked) == expected
+    assert parse_vote({"number": 1, "taps": [float("nan")]}, "tab", asked) is None
+
+
+@pytest.mark.parametrize(
+    "numbers", [[], [5], [1, 1, 2], [*range(300)], [*range(300), 1e9, -1e9], [7] * 400 + [*range(20)]]
+)
+def test_every_number_is_in_one_of_a_few_ranges(room, numbers):
+    room.vote([Vote(7, str(tab), 1, (float(number),)) for tab, number in enumerate(numbers)])
+    counts = room.count(7, 0)
+    assert (counts.votes, sum(counts.taps), len(counts.taps)) == (len(numbers), len(numbers), len(counts.labels))
+    assert len(counts.taps) <= room_file.MOST_BARS
+    if len(set(numbers)) >= 300:
+        assert max(counts.taps) < 100, "an absurd number flattens all others"
 
 
 def test_words_after_the_query_are_taken_apart_and_the_others_sum_to_one():

@@ -17,8 +17,10 @@ from websockets.asyncio.client import connect
 
 from attnviz.base.packed import unpack_blob
 from attnviz.rooms import live_rooms, phone_page, room_file, sockets
+from attnviz.rooms.limits import WrongCodes
 from attnviz.rooms.live_rooms import LiveRooms
 from attnviz.rooms.projector import Projector
+from attnviz.rooms.room_file import RoomFile
 from attnviz.serve.incoming import Incoming
 from deploy.class_server import free_port
 
@@ -50,8 +52,6 @@ def running(port: int) -> Iterator[uvicorn.Server]:
 def port(monkeypatch, tmp_path):
     monkeypatch.setenv("ATTNVIZ_ROOMS", str(tmp_path / "rooms"))
     monkeypatch.setattr(sockets, "ROOMS", LiveRooms())
-    monkeypatch.setattr(sockets, "WRONG_CODES", sockets.Allowance(10.0, 100.0))
-    monkeypatch.setattr(phone_page, "WRONG_CODES", sockets.WRONG_CODES)
     port = free_port()
     with running(port):
         yield port
@@ -105,7 +105,7 @@ async def test_a_phone_hears_the_step_that_is_on_the_wall_and_each_that_follows(
 async def test_votes_reach_the_wall_from_five_on_and_none_counts_after_the_answer(port, room):
     ask(room)
     async with contextlib.AsyncExitStack() as stack:
-        wall = await stack.enter_async_context(joined(port, room, {"secret": room.secret}))
+        wall = await stack.enter_async_context(joined(port, room, wall_of(room)))
         phones = [await stack.enter_async_context(joined(port, room)) for _ in range(6)]
         for n, phone in enumerate(phones, 1):
             await heard(phone, "question")
@@ -190,15 +190,22 @@ async def test_a_page_of_another_origin_is_refused(port, room):
         assert await heard(own, "here")
 
 
-async def test_a_wrong_code_an_old_one_and_too_many_of_them(port, room):
+async def test_a_wrong_code_an_old_one_and_too_many_of_them_in_all_processes(port, room, monkeypatch):
     async with joined(port, room) as phone:
         room.end()
         assert await closed(phone) == sockets.ENDED
     async with joined(port, room) as phone:
         assert await closed(phone) == sockets.ENDED
-    sockets.WRONG_CODES.left = sockets.WRONG_CODES.pace = 0
+    another_process = WrongCodes()
+    for _ in range(100):
+        another_process.add()
     async with joined(port, room) as phone:
         assert await closed(phone) == sockets.AGAIN
+    now = time.time()
+    for later in (-3600, 11):  # a clock set back, and ten seconds
+        monkeypatch.setattr("attnviz.rooms.limits.time.time", lambda later=later: now + later)
+        async with joined(port, room) as phone:
+            assert await closed(phone) == sockets.ENDED
 
 
 async def test_a_full_server_takes_no_more_phones_and_still_a_wall(port, room, monkeypatch):
@@ -207,6 +214,79 @@ async def test_a_full_server_takes_no_more_phones_and_still_a_wall(port, room, m
         await heard(wall, "here", lambda here: here == 2)
         async with joined(port, room) as third:
             assert await closed(third) == sockets.FULL
+    with RoomFile.open(Projector.begin().code) as another:
+        another.note_here("another process", 2, 0)
+        await asyncio.sleep(1.1)
+        async with joined(port, room) as first:
+            assert await closed(first) == sockets.FULL
+
+
+async def test_a_closed_door_lets_in_who_was_here_and_nobody_else(port, room):
+    tab = secrets.token_hex(16)
+    async with joined(port, room, {"secret": room.secret}) as window:
+        async with joined(port, room, {"tab": tab}) as phone:
+            seat = (await heard(phone, "seat"))["seat"]
+            await window.send(json.dumps({"closed": True}))
+            await heard(window, "closed", lambda closed: closed)
+        for first in ({"tab": secrets.token_hex(16)}, {"tab": secrets.token_hex(16), "seat": seat}):
+            async with joined(port, room, first) as stranger:
+                assert await closed(stranger) == sockets.DOOR
+        async with joined(port, room, {"tab": tab, "seat": seat}) as phone:
+            assert await heard(phone, "seat")
+        await window.send(json.dumps({"closed": False}))
+        await heard(window, "closed", lambda closed: not closed)
+    async with joined(port, room) as phone:
+        assert await heard(phone, "seat")
+
+
+def wall_of(room):
+    return {"secret": room.secret, "projector": room.name}
+
+
+async def test_the_lecturers_window_moves_the_newest_projector_alone(port, room):
+    second = Projector.resume(room.code, room.secret)
+    async with (
+        joined(port, room, {"secret": room.secret}) as window,
+        joined(port, second, wall_of(second)) as wall,
+        joined(port, room) as phone,
+    ):
+        async with joined(port, room, wall_of(room)) as old:
+            assert await closed(old) == sockets.REPLACED
+        await heard(window, "walls", lambda walls: walls == 1)
+        await heard(wall, "here")
+        for walk in ("next", "next", "previous"):
+            await window.send(json.dumps({"command": {"walk": walk}}))
+        assert [(await heard(wall, "command"))["command"]["walk"] for _ in range(3)] == ["next", "next", "previous"]
+        third = Projector.resume(room.code, room.secret)
+        async with joined(port, third, wall_of(third)) as newest:
+            assert await closed(wall) == sockets.REPLACED
+            await window.send(json.dumps({"command": {"walk": "next"}}))
+            assert (await heard(newest, "command"))["command"] == {"walk": "next"}, "and none of those before"
+        await phone.send(json.dumps({"command": {"walk": "next"}}))
+        assert await heard(phone, "late")
+
+
+async def test_notes_and_counts_reach_the_lecturers_window_alone(port, room):
+    room.tell_lecturer({"notes": ["the secret of this step"]})
+    ask(room)
+    assert room.write("asked", json.dumps([{"id": 7, "words": WORDS}]))
+    async with (
+        joined(port, room, {"secret": room.secret}) as window,
+        joined(port, room, wall_of(room)) as wall,
+        joined(port, room) as phone,
+    ):
+        told = await heard(window, "lecturer", lambda lecturer: lecturer is not None)
+        assert told["lecturer"]["notes"] == ["the secret of this step"]
+        assert "lecturer" not in await heard(wall, "question")
+        await heard(phone, "question")
+        await phone.send(json.dumps({"question": 7, "number": 1, "taps": [1]}))
+        await heard(phone, "counted")
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await phone.recv()
+        await window.send(json.dumps({"counts": True}))
+        counts = (await heard(window, "counts"))["counts"]
+        assert [(each["votes"], each["taps"]) for each in counts] == [(1, None)], "of fewer than five none is told"
 
 
 async def test_a_clock_that_is_set_ends_no_class(port, room, monkeypatch):

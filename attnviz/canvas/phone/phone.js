@@ -4,10 +4,11 @@
 import { createButton, el, fill, setText } from "../shared/dom.js";
 import { readHeader } from "../shared/packing.js";
 import { elementText, onOtherTheme } from "../live/file_page.js";
-import { ENDED, RoomLine, percent, promptOf } from "./room_line.js";
+import { RoomLine } from "./room_line.js";
+import { barRows, percent, promptOf, voteRows } from "./vote_parts.js";
 
 /** @import { Component } from "../shared/types.js" */
-/** @import { Question } from "./room_line.js" */
+/** @import { Question } from "./vote_parts.js" */
 /** @typedef {{ key: string, name: string, size: number }} Entry */
 /** @typedef {{ title: string, line: string, link: string, pictures: Entry[] }} Step */
 /** @typedef {(component: Component) => unknown} Draw */
@@ -53,6 +54,7 @@ class Phone {
   /** @type {Set<number>} */
   taps = new Set();
   state = "";
+  first = { tab: ownNumber(), seat: remember("seat") };
 
   constructor() {
     const bar = el("div", "ph-bar");
@@ -63,7 +65,8 @@ class Phone {
     for (const kind of ["click", "input", "change"]) this.pictures.addEventListener(kind, () => this.setFree(true));
     onOtherTheme(() => this.shown.forEach(({ draw }) => draw()));
     this.setFree(false);
-    this.room = new RoomLine(new URL(`${root}r/${code}/socket`, location.href), { tab: ownNumber() }, this);
+    this.open.hidden = true;
+    this.room = new RoomLine(new URL(`${root}r/${code}/socket`, location.href), this.first, this);
   }
 
   /** Something came. @param {Uint8Array | Record<string, any>} message */
@@ -71,16 +74,18 @@ class Phone {
     if (message instanceof Uint8Array) {
       this.newest = message;
       if (!this.free) this.follow();
-    } else if ("question" in message) this.ask(message.question);
+    } else if ("seat" in message) this.first.seat = remember("seat", message.seat);
+    else if ("question" in message) this.ask(message.question);
     else if ("counted" in message) this.say("change");
     else if ("late" in message) this.say("late");
   }
 
-  /** The line is there, or why it is not. @param {number | null} closed */
-  turn(closed) {
-    const why = closed === ENDED ? "ended" : closed === 4001 ? "full" : closed === 1008 ? "replaced" : "lost";
-    setText(this.status, closed === null ? (this.free ? words.free : "") : words[why]);
-    if (closed === null && this.state === "sending") this.send();
+  /** The line is there, or why it is not. @param {string} why */
+  turn(why) {
+    const said = why ? words[why] : this.free ? words.free : "";
+    if (!this.newest) setText(this.line, said || words.waiting);
+    setText(this.status, this.newest ? said : "");
+    if (!why && this.state === "sending") this.send();
   }
 
   touch() {
@@ -103,6 +108,7 @@ class Phone {
     setText(this.title, step.title);
     setText(this.line, step.line);
     this.open.href = root + step.link;
+    this.open.hidden = false;
     let start = 0;
     const elements = step.pictures.map(({ key, name, size }) => {
       const data = payload.slice(start, start + size);
@@ -154,10 +160,11 @@ class Phone {
 
   drawVote() {
     const { question } = this;
-    this.pictures.hidden = this.title.hidden = this.line.hidden = question !== null;
+    this.title.hidden = this.line.hidden = question !== null;
+    this.pictures.hidden = question !== null && !question.truth;
+    if (!this.pictures.hidden) for (const { draw } of this.shown.values()) draw();
     if (!question) {
       this.vote.replaceChildren();
-      for (const { draw } of this.shown.values()) draw();
       return;
     }
     const title = el("h1", "", promptOf(question, words.question));
@@ -166,7 +173,7 @@ class Phone {
 
   /** @param {Question} question */
   ballot(question) {
-    const list = el("div", question.query < 0 ? "ph-words ph-answers" : "ph-words", null, { role: "group" });
+    const list = el("div", question.most > 1 ? "ph-words" : "ph-words ph-answers", null, { role: "group" });
     const vote = createButton("ph-vote", words.vote, () => this.send());
     const say = () => setText(status, words[this.state] ?? "");
     const status = el("p", "ph-small", "", { role: "status" });
@@ -183,38 +190,49 @@ class Phone {
       else button.setAttribute("aria-pressed", String(this.taps.has(i)));
       list.append(button);
     });
+    if (!question.words.length) list.append(this.numberField(vote));
     vote.disabled = this.taps.size === 0 || this.state !== "";
     say();
     const most = question.most > 1 ? [el("p", "ph-line", fill(words.tap, { n: question.most }))] : [];
     return [...most, list, vote, status];
   }
 
-  /** One's own taps beside the right answers, or over the model's row. @param {Question} question */
+  /** The field for a number. @param {HTMLButtonElement} vote */
+  numberField(vote) {
+    const field = el("input", "", null, { inputmode: "decimal", "aria-label": words.number, maxlength: "12" });
+    field.value = [...this.taps].join("");
+    field.addEventListener("input", () => {
+      const number = Number(field.value.replace(",", "."));
+      this.state = "";
+      this.taps = new Set(field.value.trim() && Number.isFinite(number) && Math.abs(number) <= 1e9 ? [number] : []);
+      vote.disabled = this.taps.size === 0;
+    });
+    return field;
+  }
+
+  /** One's own guess beside the truth. @param {Question} question */
   truth(question) {
     const { truth, query } = question;
     if (!truth) return [];
-    const { right } = truth;
-    if (right) {
-      const list = el("div", "ph-words ph-answers");
-      question.words.forEach((text, i) => {
-        const mine = this.taps.has(i) ? ` · ${words.yours}` : "";
-        list.append(el("div", right.includes(i) ? "ph-query" : "", `${right.includes(i) ? "✓ " : ""}${text}${mine}`));
-      });
-      return [list];
+    if (truth.right) {
+      const because = el("p", "", truth.because ?? "");
+      if (question.words.length) return [voteRows(question, truth, truth.right, words.yours, this.taps), because];
+      const numbers = /** @type {[string, number[]][]} */ ([
+        [words.answer, truth.right],
+        [words.number, [...this.taps]],
+      ]);
+      const told = numbers.filter(([, each]) => each.length).map(([name, each]) => el("p", "", `${name}: ${each}`));
+      return [...told, voteRows(question, truth), because];
     }
     const word = question.words[query];
-    const rows = el("div", "ph-row");
-    question.words.slice(0, query + 1).forEach((text, i) => {
-      const bar = el("div", "ph-fill");
-      bar.style.width = `${100 * truth.row[i]}%`;
-      const track = el("div");
-      track.append(bar);
-      const share = el("span", this.taps.has(i) ? "ph-yours" : "", percent(truth.row[i]));
-      if (this.taps.has(i)) share.append(` ${words.yours}`);
-      rows.append(el("span", this.taps.has(i) ? "ph-yours" : "", text), track, share);
+    const row = question.words.slice(0, query + 1).map((text, i) => {
+      const isMine = this.taps.has(i);
+      return { text, share: truth.row[i], end: `${percent(truth.row[i])}${isMine ? ` ${words.yours}` : ""}`, isMine };
     });
     const after = [...this.taps].filter((i) => i > query).map((i) => question.words[i]);
     const later = after.length ? [el("p", "", fill(words.later, { words: after.join(", "), word }))] : [];
+    const rows = barRows(row);
+    rows.classList.add("rm-model");
     return [el("p", "ph-line", fill(words.shown, { head: truth.head })), rows, ...later];
   }
 

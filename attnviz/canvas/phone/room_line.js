@@ -1,34 +1,21 @@
-// The web socket of a room, which comes back by itself; and what phones and wall know of a question.
+// The web socket of a room, which comes back by itself.
 
-import { fill } from "../shared/dom.js";
+/** @typedef {{ receive(message: any): void, turn(why: string): void }} Listener `why` the line is closed, "" where it is not */
 
-/**
- * @typedef {object} Truth
- * @property {number[]} [right] places of right answers, of a question with answers
- * @property {string} head @property {number[]} row of a question about a word
- * @property {number[] | null} class the class's row; null with too few votes
- * @property {number[] | null} taps
- * @property {number} [sentences] @property {[string, number][]} [nearest] @property {number} [chance] @property {boolean} [agrees] @property {boolean} [decided]
- */
-/** @typedef {{ id: number, text: string, words: string[], query: number, most: number, truth: Truth | null }} Question */
-/** What a question asks. @param {Question} question @param {string} template of one about a word */
-export const promptOf = ({ text, words, query }, template) =>
-  query < 0 ? text : fill(template, { word: words[query] });
-
-/** @typedef {{ receive(message: any): void, turn(closed: number | null): void }} Listener */
-
-/** Codes of a closed line: the class has ended; the server takes no more phones; what was sent is refused. */
-export const [ENDED, FULL, REFUSED] = [4000, 4001, 1008];
+/** Why a line was closed, by its code. @type {Record<number, string>} */
+const WHY = { 4000: "ended", 4001: "full", 4002: "door", 4003: "replaced", 1008: "refused" };
+/** After these it does not come back. */
+const OVER = ["ended", "replaced", "refused"];
+/** So many vain attempts, and never a line: something between here and the server lets none through. */
+const VAIN = 3;
 /** Milliseconds. A whole class does not come back in the same instant. */
 const [SOONEST, SPREAD, WHEN_FULL] = [500, 2500, 10_000];
-
-/** @param {number} share */
-export const percent = (share) => `${Math.round(100 * share)}%`;
 
 export class RoomLine {
   /** @type {WebSocket | null} */
   socket = null;
   over = false;
+  vain = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   again = undefined;
 
@@ -51,7 +38,8 @@ export class RoomLine {
     socket.binaryType = "arraybuffer";
     socket.addEventListener("open", () => {
       socket.send(JSON.stringify(this.first));
-      this.listener.turn(null);
+      this.vain = -Infinity;
+      this.listener.turn("");
     });
     socket.addEventListener("message", ({ data }) =>
       this.listener.receive(typeof data === "string" ? JSON.parse(data) : new Uint8Array(data)),
@@ -59,9 +47,11 @@ export class RoomLine {
     socket.addEventListener("close", ({ code }) => {
       this.socket = null;
       if (this.over) return;
-      this.over = code === ENDED || code === REFUSED;
-      this.listener.turn(code);
-      const wait = (code === FULL ? WHEN_FULL : SOONEST) + SPREAD * Math.random();
+      this.vain += 1;
+      const why = WHY[code] ?? (this.vain >= VAIN ? "blocked" : "lost");
+      this.over = OVER.includes(why);
+      this.listener.turn(why);
+      const wait = (code in WHY ? WHEN_FULL : SOONEST) + SPREAD * Math.random();
       if (!this.over) this.again = setTimeout(() => this.connect(), wait);
     });
   }

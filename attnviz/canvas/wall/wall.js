@@ -2,22 +2,24 @@
 
 import { View, viewComponent } from "../shared/component.js";
 import { createButton, el, fill, focusedElement } from "../shared/dom.js";
-import { ENDED, REFUSED, RoomLine, percent, promptOf } from "../phone/room_line.js";
+import { RoomLine } from "../phone/room_line.js";
+import { askForm, percent, promptOf, redraw, voteRows } from "../phone/vote_parts.js";
 import { forgetRoom, keepRoom, keptRoom } from "./kept_room.js";
 
 /** @import { Component, Words } from "../shared/types.js" */
-/** @import { Question, Truth } from "../phone/room_line.js" */
+/** @import { Askable, Counts, Question, Truth } from "../phone/vote_parts.js" */
 /**
- * @typedef {object} WallHeader
- * @property {string} code @property {string} secret @property {string} socket
- * @property {{ text: string, modules: number, path: string }[]} addresses
- * @property {string} question of the page @property {string[]} sentences @property {{ text: string, words: string[] } | null} own
- * @property {string} problem @property {Words} words
+ * @typedef {object} WallParts
+ * @property {string} code @property {string} secret @property {string} projector @property {string} socket
+ * @property {string} language @property {Words} words @property {{ text: string, modules: number, path: string }[]} addresses
  * @property {string} session @property {number} ack
  */
-/** @typedef {{ here: number, question: Question | null, votes: number, taps: number[] | null }} RoomState */
+/** @typedef {Askable & WallParts} WallHeader */
+/** @typedef {Counts & { here: number, closed: boolean, question: Question | null }} RoomState */
 /** @typedef {"" | "join" | "ask"} Panel what is open over the page, beside a question that is */
 
+/** The page's own steps (canvas/presenter), of which the lecturer's own window turns the pages. */
+const PRESENTER = Symbol.for("attnviz.presenter");
 const SVG = "http://www.w3.org/2000/svg";
 /** Milliseconds without anybody after which the wall says why that may be. */
 const ALONE = 30_000;
@@ -25,12 +27,12 @@ const ALONE = 30_000;
 /** @extends {View<WallHeader>} */
 class Wall extends View {
   /** @type {RoomState} */
-  room = { here: 0, question: null, votes: 0, taps: null };
+  room = { here: 0, closed: false, question: null, votes: 0, taps: null, labels: [] };
   /** @type {Panel} */
   panel = "join";
   /** @type {RoomLine | null} */
   line = null;
-  code = "";
+  projector = "";
   hint = "";
   opened = performance.now();
   sure = false;
@@ -51,7 +53,7 @@ class Wall extends View {
   show(component) {
     const { header, before } = this.receive(component);
     this.gestures.isBehind(header.session, header.ack);
-    if (this.code !== header.code) this.begin(header);
+    if (this.projector !== header.projector) this.begin(header);
     if (header.own && header.own.text !== before?.own?.text) this.panel = "ask";
     this.draw();
   }
@@ -59,23 +61,27 @@ class Wall extends View {
   /** @param {WallHeader} header */
   begin(header) {
     this.line?.leave();
-    this.code = header.code;
+    this.projector = header.projector;
     if (keptRoom()?.code === header.code) this.panel = ""; // its page was loaded again
     keepRoom(header);
     const listener = {
-      receive: (/** @type {RoomState} */ state) => {
+      receive: (/** @type {RoomState & { command?: Record<string, any> }} */ state) => {
+        if (state.command) {
+          this.obey(state.command);
+          return;
+        }
         if (state.question && state.question.id !== this.room.question?.id) this.panel = "";
         this.room = state;
         this.draw();
       },
-      turn: (/** @type {number | null} */ closed) => {
-        const over = closed === ENDED || closed === REFUSED;
-        if (over) forgetRoom();
-        this.hint = closed === null ? "" : over ? "ended" : "lost";
+      turn: (/** @type {string} */ why) => {
+        if (["ended", "replaced", "refused"].includes(why)) this.giveUp();
+        this.hint = why;
         this.draw();
       },
     };
-    this.line = new RoomLine(new URL(header.socket, location.href), { secret: header.secret }, listener);
+    const { secret, projector } = header;
+    this.line = new RoomLine(new URL(header.socket, location.href), { secret, projector }, listener);
     setTimeout(() => this.draw(), ALONE + 100);
   }
 
@@ -83,9 +89,30 @@ class Wall extends View {
     this.line?.leave();
   }
 
+  /** The room is over here: the page is as it was without one. */
+  giveUp() {
+    forgetRoom();
+    this.panel = "";
+    this.room.question = null;
+    this.request("left");
+  }
+
+  /** Does what the lecturer's own window asks for: a step of the page, or what this wall could ask for, too. */
+  /** @param {Record<string, any>} command */
+  obey({ walk, ...request }) {
+    if (walk !== "next" && walk !== "previous") {
+      this.request(String(request.action), request);
+      return;
+    }
+    const { question } = this.room;
+    if (question && !question.truth) return; // a vote is ended by nobody's mistake
+    if (question || this.panel) this.hide();
+    /** @type {any} */ (globalThis)[PRESENTER]?.current?.do(walk);
+  }
+
   /** @param {string} action @param {object} [more] */
   request(action, more = {}) {
-    this.tellPython("act", { action, ...more });
+    this.tellPython("act", { ...more, action });
   }
 
   /** @param {Panel} panel */
@@ -102,9 +129,11 @@ class Wall extends View {
   }
 
   draw() {
+    redraw(this.root, /** @type {HTMLElement | null} */ (focusedElement(this.root)), () => this.drawAll());
+  }
+
+  drawAll() {
     const { words } = this.header;
-    const held = focusedElement(this.root)?.getAttribute("data-does");
-    const typed = this.root.querySelector("input")?.value ?? "";
     const isOpen = this.panel !== "" || this.room.question !== null;
     if (this.dialog.parentNode !== this.root || isOpen !== this.dialog.open) {
       this.dialog.close();
@@ -113,10 +142,6 @@ class Wall extends View {
     this.dialog.replaceChildren(...(isOpen ? this.drawPanel() : []));
     if (!isOpen) this.root.replaceChildren(this.dialog, this.drawCorner());
     else if (!this.dialog.open) this.dialog.showModal();
-    const field = this.root.querySelector("input");
-    if (field) field.value = typed;
-    const again = held && this.root.querySelector(`[data-does="${held}"]`);
-    if (again instanceof HTMLElement) again.focus();
     this.root.setAttribute("aria-label", words.room);
     this.root.dataset.ready = "true";
   }
@@ -124,7 +149,7 @@ class Wall extends View {
   drawCorner() {
     const { words, addresses, code } = this.header;
     const presented = document.documentElement.hasAttribute("data-present") ? " wl-presented" : "";
-    const corner = el("div", `wl-corner${presented}`, null, { role: "region", "aria-label": words.room });
+    const corner = el("div", `wl-corner rm-buttons${presented}`, null, { role: "region", "aria-label": words.room });
     const address = addresses[0]?.text ?? "";
     corner.append(el("span", "", address), el("span", "wl-code", code), this.here());
     corner.append(
@@ -141,7 +166,7 @@ class Wall extends View {
 
   /** @param {string} text @param {string} does @param {() => void} act @param {boolean} [main] */
   button(text, does, act, main = false) {
-    return createButton(`av-button${main ? " wl-main" : ""}`, text, act, { "data-does": does });
+    return createButton(`av-button${main ? " rm-main" : ""}`, text, act, { "data-does": does });
   }
 
   /** @param {string} text */
@@ -155,18 +180,29 @@ class Wall extends View {
     this.dialog.setAttribute("aria-label", words.room);
     /** @type {Element[]} */
     const parts = [];
-    const bar = el("div", "wl-bar");
-    if (problem) parts.push(el("p", "wl-problem", problem, { role: "alert" }));
+    const bar = el("div", "wl-bar rm-buttons");
+    if (problem) parts.push(el("p", "rm-problem", problem, { role: "alert" }));
     if (this.panel === "ask") parts.push(...this.choices());
     else if (this.panel === "join" || !question) parts.push(...this.joining());
     else parts.push(...this.vote(question));
     if (this.panel === "" && question && !question.truth)
       bar.append(this.button(words.show, "show", () => this.request("show"), true));
-    else if (this.panel !== "ask") bar.append(this.askButton(question?.truth ? words.again : words.ask));
+    else if (this.panel !== "ask") bar.append(this.askButton(question?.truth?.row ? words.again : words.ask));
     bar.append(this.button(words.hide, "hide", () => this.hide()));
     if (this.panel !== "join") bar.append(this.button(words.open, "open", () => this.turnTo("join")));
-    else bar.append(this.endButton());
+    else
+      bar.append(
+        this.button(words.window, "window", () => this.openWindow()),
+        this.endButton(),
+      );
     return [...parts, bar];
+  }
+
+  /** The secret stands behind the # of its address, which no server is told. */
+  openWindow() {
+    const { socket, secret, language } = this.header;
+    const address = new URL(socket.replace(/socket$/, `present?lang=${language}#${secret}`), location.href);
+    globalThis.open(address, "_blank", "noopener");
   }
 
   endButton() {
@@ -195,32 +231,10 @@ class Wall extends View {
   }
 
   choices() {
-    const { words, sentences, own, question } = this.header;
-    const list = el("div", "wl-choices");
-    const page = el("div", "wl-choices");
-    if (question)
-      page.append(
-        el("p", "", words.page),
-        this.button(question, "page", () => this.request("page")),
-      );
-    for (const text of sentences) {
-      list.append(this.button(text, `ask ${text}`, () => this.request("ask", { text })));
-    }
-    const [row, field] = [el("div", "wl-row"), el("input", "", null, { "aria-label": words.own, maxlength: "200" })];
-    field.placeholder = words.own;
-    row.append(
-      field,
-      this.button(words.next, "next", () => field.value.trim() && this.request("words", { text: field.value })),
-    );
-    list.append(row);
-    if (own) {
-      const places = el("div", "wl-row");
-      own.words.forEach((word, query) =>
-        places.append(this.button(word, `word ${query}`, () => this.request("ask", { text: own.text, query }))),
-      );
-      list.append(el("p", "", words.word), places);
-    }
-    return [page, el("p", "", words.choose), list];
+    const button = (/** @type {string} */ text, /** @type {string} */ does, /** @type {() => void} */ act) =>
+      this.button(text, does, act);
+    const { header } = this;
+    return askForm(header, header.words, ({ action, ...more }) => this.request(String(action), more), button);
   }
 
   /** @param {Question} question */
@@ -231,11 +245,19 @@ class Wall extends View {
     const word = question.words[question.query];
     const parts = [el("h2", "", promptOf(question, words.question))];
     const most = Math.max(1, votes);
-    if (truth?.right) return [...parts, this.answers(question, most, truth.right)];
+    if (truth?.right) {
+      parts.push(voteRows(question, this.room, truth.right));
+      if (!question.words.length && truth.right.length)
+        parts.push(el("p", "wl-here", `${words.answer}: ${truth.right}`));
+      if (truth.because) parts.push(el("p", "", truth.because));
+      return parts;
+    }
     if (!truth) {
       const counts = taps?.map((n) => ({ height: n / most, text: String(n) })) ?? [];
       parts.push(el("p", "wl-here", fill(words.voted, { votes, here: Math.max(here, votes) })));
-      parts.push(question.query < 0 ? this.answers(question, most) : this.table(question, [[words.class, counts, ""]]));
+      parts.push(
+        question.most === 1 ? voteRows(question, this.room) : this.table(question, [[words.class, counts, ""]]),
+      );
       if (!taps) parts.push(el("p", "", words.few));
       return parts;
     }
@@ -245,21 +267,6 @@ class Wall extends View {
     ]);
     parts.push(this.table(question, truth.class ? rows : rows.slice(1)), ...this.evidence(question, truth, word));
     return parts;
-  }
-
-  /** Answers with their votes, the right ones marked once they are shown. */
-  /** @param {Question} question @param {number} most @param {number[]} [right] */
-  answers(question, most, right = []) {
-    const list = el("div", "wl-answers");
-    question.words.forEach((text, i) => {
-      const n = this.room.taps?.[i] ?? 0;
-      const [track, bar] = [el("div"), el("div", right.includes(i) ? "wl-right" : "")];
-      bar.style.width = `${(100 * n) / most}%`;
-      track.append(bar);
-      list.append(el("div", "", `${right.includes(i) ? "✓ " : ""}${text}`), track);
-      list.append(el("div", "", this.room.taps ? String(n) : ""));
-    });
-    return list;
   }
 
   /** What follows from the votes. @param {Question} question @param {Truth} truth @param {string} word */

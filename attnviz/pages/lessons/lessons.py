@@ -63,7 +63,8 @@ def _draw_top(lesson: Lesson, number: int) -> None:
             with box:
                 _draw_contents(lesson)
         _draw_sentence_box(lesson)
-        widgets.toggle(choices.NOTES, _("Teacher’s notes"))
+        if teaching.room_state() != "shown":  # else the lecturer has them in a window of his own
+            widgets.toggle(choices.NOTES, _("Teacher’s notes"))
         st.progress(number / count, progress_text, width=115)
 
 
@@ -219,8 +220,10 @@ def _draw_step(lesson: Lesson, number: int) -> None:
     picture = step.after if answered and step.after is not None else step.picture
     kind = PICTURES[picture.kind]
     is_below = kind.is_wide or (kind.is_wide_on_page and not presented)
-    if link_state.value(choices.NOTES) and not presented:  # they are not for the class
-        _draw_notes(lesson, step, facts)
+    if teaching.room_state() == "shown":
+        teaching.show_notes(_fill_notes(lesson, step, facts))
+    elif link_state.value(choices.NOTES) and not presented:  # they are not for the class
+        st.container(border=True, key="l-notes-box").markdown("  \n".join(_fill_notes(lesson, step, facts)))
     step_area = st.container(key="l-story" if picture.kind == "story" else "l-step")
     left, right = step_area.columns([1, 1] if is_below else [1, 2.5], gap="large")
     with left:
@@ -277,7 +280,14 @@ def _draw_question(lesson: Lesson, question: Question, answers: Mapping[str, str
     prompt = fill_sentence(lesson, question.prompt, facts)
     st.markdown(f"**{prompt}**")
     right = (question.right,) if question.right else (facts.right, *facts.also_right)
-    teaching.offer_question(prompt, list(answers.values()), {list(answers).index(id) for id in right if id in answers})
+    ids, because = list(answers), fill_sentence(lesson, question.truth, facts)
+    teaching.offer_question(
+        prompt,
+        list(answers.values()),
+        {ids.index(id) for id in right if id in answers},
+        because,
+        lambda place: link_state.set_and_push(choices.GUESS, ids[place]),
+    )
     if not guess:
         with st.container(gap="xxsmall"):
             for id, label in answers.items():
@@ -290,7 +300,7 @@ def _draw_question(lesson: Lesson, question: Question, answers: Mapping[str, str
         (
             _("You predicted: {answer}").format(answer=answers[guess]),
             answer_template.format(answer=join_list(answers[id] for id in right if id in answers) or "—"),
-            fill_sentence(lesson, question.truth, facts),
+            because,
         )
     )
     draw, icon = (st.success, ":material/check:") if guess in right else (st.info, ":material/compare_arrows:")
@@ -317,14 +327,14 @@ def _draw_page_link(label: str, page: str, page_choices: Mapping[str, str], key:
         glossary_terms.open_example(page, page_choices)
 
 
-def _draw_notes(lesson: Lesson, step: LessonStep, facts: Facts) -> None:
+def _fill_notes(lesson: Lesson, step: LessonStep, facts: Facts) -> list[str]:
     lines = ["**" + _("For the teacher, {minutes} minutes").format(minutes=step.notes.minutes) + "**"]
     for template, text in (
         (_("Say: {text}"), step.notes.say),
         (_("Where students go wrong: {text}"), step.notes.wrong),
     ):
         lines += [template.format(text=fill_sentence(lesson, text, facts))] if text else []
-    st.container(border=True, key="l-notes-box").markdown("  \n".join(lines))
+    return lines
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -1,0 +1,98 @@
+"""What a room's pages say by themselves; {names} are filled in by their scripts."""
+
+from attnviz.base.words import _
+
+
+def phone_texts() -> dict[str, str]:
+    """What a phone's page says."""
+    return {
+        "private": _("No name, no account: a random number of this tab is all that is kept, until the class ends."),
+        "waiting": _("You are in. The lecturer’s page comes here in a moment."),
+        "wall": _("This picture is on the wall."),
+        "free": _("You are on your own: this picture no longer follows."),
+        "back": _("Back to the lecturer"),
+        "open": _("Open in attnviz"),
+        "question": _("Which words tell “{word}” what it means?"),
+        "tap": _("Tap up to {n}."),
+        "vote": _("Vote"),
+        "change": _("Your vote is counted. You can change it until the answer is shown."),
+        "sending": _("Your vote is on its way …"),
+        "late": _("Too late: the answer is on the wall."),
+        "shown": _("Your words, over what head {head} of the model does:"),
+        "yours": _("your tap"),
+        "number": _("Your number"),
+        "answer": _("The answer"),
+        "later": _("The model had not read “{words}” yet: it comes after “{word}”."),
+        "lost": _("The line is lost. This page comes back by itself."),
+        "ended": _("This class has ended. Thank you for being there."),
+        "blocked": _("This network lets no live line through. Follow on the wall, or use the phone’s own network."),
+        "door": _("The lecturer has closed the door: follow on the wall, this page tries again."),
+        "full": _("This server is full: follow on the wall, this page tries again."),
+        "refused": _("The server does not take this page: open the address on the wall again."),
+    }
+
+
+def lecturer_texts() -> dict[str, str]:
+    """What the wall and the lecturer's own window say."""
+    return {
+        "room": _("The room"),
+        "join": _("Open this address and type the code, or point the camera at the square."),
+        "unreachable": _(
+            "Only this machine reaches this address. To let phones in, start the server with --server.address 0.0.0.0, "
+            "or say its address in ATTNVIZ_ADDRESS."
+        ),
+        "alone": _("Nobody has come yet. Many networks keep devices apart: try the phone’s own network, or a hotspot."),
+        "here": _("{n} {n:is|are} here"),
+        "hide": _("Back to the page"),
+        "open": _("Show the code"),
+        "ask": _("Ask the room"),
+        "end": _("End the class"),
+        "sure": _("End it for all?"),
+        "choose": _("Which words tell “it” what it means? Choose the sentence:"),
+        "page": _("The question of this page"),
+        "own": _("Your own sentence"),
+        "next": _("Choose its word"),
+        "word": _("Tap the word that the room is asked about:"),
+        "question": _("Which words tell “{word}” what it means?"),
+        "voted": _("{votes} of {here} have voted"),
+        "few": _("Bars grow from five votes on."),
+        "show": _("Show the answer"),
+        "class": _("The class"),
+        "model": _("Head {head} of the model"),
+        "late": _("{n} {n:tap|taps} on “{words}”: the model had not read this yet. It comes after “{word}”."),
+        "no_class": _("With fewer than five votes the class has no row."),
+        "nearest": _("Heads nearest to the class by {n} {n:sentence|sentences}, and nats between them:"),
+        "apart": _("{head} ({nats})"),
+        "chance": _("{n} of 1,000 random votes have a head as near."),
+        "single": _("One sentence is no evidence: ask about a second one."),
+        "undecided": _("No agreement: on a sentence no word has more than half of the votes."),
+        "few_sentences": _("Two sentences are weak evidence: ask about a third one."),
+        "agree": _("So the class looks as head {head} does."),
+        "disagree": _("No agreement: chance comes as near, so the class is no head here."),
+        "again": _("Ask about another sentence"),
+        "ended": _("The class has ended."),
+        "replaced": _("Another page shows the room now."),
+        "lost": _("The line to the room is lost. It comes back by itself."),
+        "blocked": _("This network lets no live line through, which the room needs."),
+        "window": _("Presenter’s window"),
+        "prompt": _("Your own question"),
+        "choices": _("Choices, one a line, with a * before the right one"),
+        "ask_choices": _("Ask with these choices"),
+        "ask_number": _("Ask for a number"),
+        "number": _("The right number, if there is one"),
+        "no_word": _("Ask about none of them"),
+        "tap": _("Tap up to {n}."),
+        "answer": _("The answer"),
+        "close": _("Close the door"),
+        "reopen": _("Open the door"),
+        "closed": _("The door is closed"),
+        "counts": _("Save the counts"),
+        "previous": _("Previous"),
+        "forward": _("Next"),
+        "no_notes": _("This step has no notes."),
+        "no_wall": _("No page shows the room at the moment."),
+        "refused": _("Open this window from the wall: its address holds the secret of the room."),
+        "elapsed": _("{n} min since the start"),
+        "counts_of": _("votes for it"),
+        "votes": _("votes in all"),
+    }
