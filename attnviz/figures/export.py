@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.io.json import to_json_plotly
 
-from attnviz.figures.theme import FONT, INK, PAPER, Background, Figure, readable_colour
+from attnviz.figures.theme import FONT, INK, PAPER, QUIET, Background, Figure, readable_colour
 from attnviz.figures.title_lines import margin_above, text_columns
 
 #: plotly.js with the traces that charts here have: lines, bars and heatmaps
@@ -56,16 +56,16 @@ def browser_figure(fig: Figure) -> tuple[str, dict[Background, str]]:
 
 
 def _set_background(fig: Figure, background: Background) -> Figure:
-    """Set background, foreground and grid colours of a figure, in place."""
+    """Set background, foreground and grid colours of a figure, in place; the grid is that of the page's own theme."""
     dark = background == "dark"
-    foreground, grid = INK[dark], "#3A3F4A" if dark else "#D8DCE2"
+    foreground, quiet, grid = INK[dark], QUIET[dark], "#31333F" if dark else "#E6EAF1"
     fig.update_layout(
         template="plotly_dark" if dark else "plotly_white",
         paper_bgcolor="rgba(0,0,0,0)" if background == "transparent" else PAPER[background],
         font_color=foreground,
     )
-    fig.update_xaxes(color=foreground, gridcolor=grid)
-    fig.update_yaxes(color=foreground, gridcolor=grid)
+    fig.update_xaxes(color=quiet, showgrid=False, zeroline=False, ticklabelstandoff=4)
+    fig.update_yaxes(color=quiet, gridcolor=grid, zerolinecolor=grid, ticklabelstandoff=6)
     for note in fig.layout.annotations:
         if str(note.font.color).startswith("#"):
             note.font.color = readable_colour(note.font.color, dark=dark)
@@ -97,7 +97,8 @@ def _legend_height(fig: Figure) -> int:
 
 def _room_at_left(fig: Figure) -> int:
     """Pixels of the longest label left of the plot, with the axis title."""
-    labels = ((text, axis.tickfont.size or 14) for axis in fig.select_yaxes() for text in axis.ticktext or ())
+    axes = [axis for axis in fig.select_yaxes() if axis.showticklabels is not False]
+    labels = ((text, axis.tickfont.size or 14) for axis in axes for text in axis.ticktext or ())
     return int(max([60.0, *(text_columns(text) * size * 0.62 + 44 for text, size in labels)]))
 
 

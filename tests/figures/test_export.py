@@ -1,13 +1,16 @@
 import re
 from collections import Counter
 from html.parser import HTMLParser
+from importlib.resources import files
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from attnviz.figures.chart import axis, chart, line
 from attnviz.figures.export import prepare_figure, standalone_html
 from attnviz.figures.heatmap import matrix
+from attnviz.figures.theme import SERIES
 from attnviz.figures.title_lines import text_columns, wrap_text
 from attnviz.live.chart_frame import CHART, ChartFrame
 from attnviz.live.scene_figure import SceneFigure
@@ -76,3 +79,13 @@ def test_a_map_of_square_cells_is_saved_as_wide_as_its_cells_are(rows, columns):
     side = (drawn.height - drawn.margin.t - drawn.margin.b) / rows
     beside = drawn.width - drawn.margin.l - drawn.margin.r - columns * side
     assert -2 <= beside <= 60, "its bar lies below them"
+
+
+@pytest.mark.parametrize("background, grid", [("white", "#E6EAF1"), ("dark", "#31333F")])
+def test_a_saved_chart_has_the_axes_that_the_page_draws(background, grid):
+    """Streamlit's theme draws lines across and none upright; app.css gives labels their grey."""
+    drawn = prepare_figure(chart([line([0, 9], [0, 1], None, SERIES[0])], axis("x"), axis("y")), background).layout
+    assert (drawn.xaxis.showgrid, drawn.yaxis.showgrid, drawn.yaxis.gridcolor) == (False, None, grid)
+    css = (files("attnviz.app") / "app.css").read_text("utf-8")
+    greys = re.search(r"fill: light-dark\((#\w+), (#\w+)\)", css[css.index(".xtick") :])
+    assert drawn.xaxis.color == drawn.yaxis.color == greys[1 + (background == "dark")].upper()

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.figures import chart as charts
-from attnviz.figures.chart import BARE, Panel, Series, axis, cells, chart, line, mark_x, note, panels, points
+from attnviz.figures.chart import Series, axis, cells, chart, line, mark_x, note, points
 from attnviz.figures.cost_charts import binary_ticks, draw_stacked_bars
 from attnviz.figures.heatmap import label, token_axis
 from attnviz.figures.theme import (
@@ -176,35 +176,6 @@ def quality_over_speed(models: Sequence[str], seconds: Sequence[float], scores: 
 ABREAST = 6  #: small heads in a line, at most
 
 
-def shared_heads(
-    before: np.ndarray, after: np.ndarray, heads: Sequence[int], tokens: Sequence[str], hidden: np.ndarray
-) -> Figure:
-    """Weights of some heads, (n, Q, K), as trained (above) and sharing one K/V head (below); one scale for all."""
-    n = len(heads)
-    across = n if n <= 9 else -(-n // 2)
-    bands = -(-n // across)
-    titles, parts = [], []
-    for number in range(2 * bands * across):
-        row, column = divmod(number, across)
-        index = row // 2 * across + column
-        titles.append(_("head {head}").format(head=heads[index]) if row % 2 == 0 and index < n else "")
-        name = None if column else _("shared") if row % 2 else _("as trained")
-        square: dict[str, Any] = BARE | {"showticklabels": False, "autorange": "reversed", "constrain": "domain"}
-        down = axis(name, 12, scaleanchor=f"x{number + 1 if number else ''}", **square)
-        small = [_small_heatmap((after if row % 2 else before)[index], tokens, hidden)] if index < n else []
-        parts.append(Panel(small, {"visible": False, "constrain": "domain"}, down))
-    bar = {"title": {"text": _("weight"), "side": "right"}, "thickness": 10, "len": 0.9, "outlinewidth": 0}
-    return panels(
-        parts,
-        across,
-        spacing={"horizontal_spacing": 0.01, "vertical_spacing": 0.05 / bands},
-        titles=titles,
-        titles_size=12,
-        height=bands * int(np.clip(2300 / max(across, 4), 270, 460)),
-        coloraxis={"colorscale": WEIGHTS, "cmin": 0, "cmax": 1, "colorbar": bar},
-    ).update_layout(margin={"t": 28}, plot_bgcolor=add_alpha(MASKED, 0.3))
-
-
 def heads_before_and_after(
     before: np.ndarray, after: np.ndarray, heads: Sequence[int], tokens: Sequence[str], hidden: np.ndarray, side: int
 ) -> Figure:
@@ -248,23 +219,10 @@ def heads_before_and_after(
                 "paper_bgcolor": "rgba(0,0,0,0)",
                 "plot_bgcolor": "rgba(0,0,0,0)",
                 "xaxis": axis(labels=dict(enumerate(key[: shape[1]])), range=[-0.5, shape[1] - 0.5], **bare),
-                "yaxis": axis(labels=dict(enumerate(query)), range=[shape[0] - 0.5, -0.5], **bare),
+                "yaxis": axis(labels=dict(enumerate(query)), range=[shape[0] - 0.5, -0.5], scaleanchor="x", **bare),
                 "shapes": shapes,
             },
         }
-    )
-
-
-def _small_heatmap(weights: np.ndarray, tokens: Sequence[str], hidden: np.ndarray) -> Series:
-    names = np.array([label(t) for t in tokens], dtype=object)
-    return cells(
-        np.where(hidden, np.nan, weights).astype(np.float32),
-        None,
-        coloraxis="coloraxis",
-        customdata=np.broadcast_to(names, weights.shape),
-        text=np.broadcast_to(names[:, None], weights.shape),
-        hover="%{text} → %{customdata}<br><b>%{z:.4f}</b>",
-        hoverongaps=False,
     )
 
 

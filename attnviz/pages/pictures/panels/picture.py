@@ -255,10 +255,12 @@ def query_name(stack: PatchStack, at: int) -> str:
 
 def _caption(run: PictureRun, chosen: PatchChoices, change: HeadChange) -> str:
     """Caption of exports: model, layer, head, the change, and the meaning of the discs."""
-    weights = {"trained": _("Trained weights."), "random": _("Random weights, never trained.")}
+    about = {
+        "trained": _("This is layer {layer}, head {head} of {model}, with its trained weights."),
+        "random": _("This is layer {layer}, head {head} of {model}, with random weights that were never trained."),
+    }.get(run.weights_are, _("This is layer {layer}, head {head} of {model}, with the weights of its file."))
     return join_sentences(
-        _("{model}, layer {layer}, head {head}.").format(model=run.name, layer=chosen.layer, head=chosen.head),
-        weights.get(run.weights_are, _("Weights as they are in the file.")),
+        about.format(model=run.name, layer=chosen.layer, head=chosen.head),
         _("Changed: {what}.").format(what=picture_answer.change_sentence(run, change)) if change else "",
         _("A disc’s area is the attention weight."),
     )

@@ -60,8 +60,8 @@ def draw_picture() -> None:
     with picture_slot:
         draw(columns, "h-three", LONG_WIRES if presenting.is_presenting() else WIRES)
     about = ngettext(
-        "{model}, {tokens} token, batch {batch}, 16-bit numbers.",
-        "{model}, {tokens} tokens, batch {batch}, 16-bit numbers.",
+        "The model is {model}, with {tokens} token, a batch of {batch} and 16-bit numbers.",
+        "The model is {model}, with {tokens} tokens, a batch of {batch} and 16-bit numbers.",
         tokens,
     ).format(model=name, tokens=f"{tokens:,}", batch=batch)
     less = [

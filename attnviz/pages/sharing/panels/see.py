@@ -124,7 +124,7 @@ def _group(run: ModelRun, result: Result) -> None:
     head_names = join_list(_("head {n}").format(n=head) for head in heads)
     show.chart(figure, width=figure.to_dict()["layout"]["width"], key="h-pairs", alt=head_names)
     show.footer(
-        lambda: figures.shared_heads(before, after, heads, tokens, hidden),
+        figure,
         name=f"sharing-layer-{result.config.layer}-group-{group}",
         key="h-groups",
         sentence=join_sentences(
