@@ -1,4 +1,4 @@
-"""Run ten tools of the library on every causal-LM family of transformers: each answers, or refuses in a sentence.
+"""Run eleven tools of the library on every causal-LM family of transformers: each answers, or refuses in a sentence.
 
     nice python -m benchmarks.tools_by_family              # all families, about ten minutes on one core
     nice python -m benchmarks.tools_by_family qwen3_moe    # only these, with the sentences of what is refused
@@ -30,6 +30,7 @@ TOOLS: dict[str, Callable[[torch.nn.Module, Tensor, Tensor], object]] = {
     "intervene": lambda model, one, _: av.intervene(model, av.ablate(0, 0), one),
     "logit_attribution": lambda model, one, _: av.capture(model, one, residual=True).logit_attribution(METRIC),
     "logit_lens": lambda model, one, _: av.capture(model, one, residual=True).logit_lens(),
+    "score_attribution": lambda model, one, _: av.capture(model, one, residual=True).score_attribution(-1, 0, 6, 5),
     "attribution_patching": lambda model, one, two: av.attribution_patching(model, one, two, METRIC),
     "activation_patching": lambda model, one, two: list(av.activation_patching(model, one, two, METRIC, [(0, 0)])),
     "path_patching": lambda model, one, two: list(av.path_patching(model, one, two, METRIC, [(0, 0)])),

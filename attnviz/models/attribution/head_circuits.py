@@ -109,10 +109,12 @@ def head_circuits(
     trace, here = _run_one_token(model, 0)
     stream = trace.residual
     assert stream is not None  # which was asked for
-    if embeds.embedding_dim != stream[0].shape[-1]:
-        raise Problem("the token vectors of {model} are not as wide as its stream", model=type(model).__name__)
     recorded = trace[resolve_index("layer", layer, len(trace))]
     head, block = resolve_index("head", head, recorded.n_heads), block_name(recorded.name) or recorded.name
+    if block not in here:
+        raise Problem("{name} is not given a residual stream", name=block)
+    if embeds.embedding_dim != here[block].hidden.shape[-1]:
+        raise Problem("the token vectors of {model} are not as wide as its stream", model=type(model).__name__)
     kv_head = head * recorded.n_kv_heads // recorded.n_heads
     require_whole("distance", distance, 0)
     there = here if distance == 0 else _run_one_token(model, distance)[1]
@@ -213,6 +215,8 @@ class _HeadMaps:
     @staticmethod
     def read_layer(model: nn.Module, calls: dict[str, _ModuleCall], layer: RecordedLayer) -> _HeadMaps:
         attention = calls[layer.name]
+        if attention.hidden.shape[-1] != layer.w_o_by_head.shape[1]:
+            raise Problem("{name} reads more than the residual stream that heads write to", name=layer.name)
         gain, centres = _find_norm_before(attention.hidden, calls, block_name(layer.name) or layer.name)
         basis = torch.diag(gain) - (gain / len(gain) if centres else 0.0)
         ramp = torch.linspace(-1, 1, len(gain), device=gain.device)[None]  # to see whether the map is a matrix at all
@@ -302,7 +306,10 @@ def _read_attention(model: nn.Module, name: str, seen: _ModuleCall, rows: Tensor
         listen_to_calls(reader),
         suppress(_StopPass),
     ):
-        seen.module(*args, **kwargs)
+        try:
+            seen.module(*args, **kwargs)
+        except RuntimeError as error:
+            raise Problem("{name} cannot be run on token vectors alone: it reads more than them", name=name) from error
     if not reader.layers:
         raise Problem("{name} calls no attention that can be read", name=name)
     return reader.layers[0]

@@ -165,6 +165,8 @@ class StreamParts:
         self.modules, self.listener = modules_by_name(self.model), _BlockListener(self.model)
         self.layers = {layer.name: layer for layer in layers}
         names = [name for name in model_pass.calls if parent_name(name) == blocks]
+        if not names:
+            raise Problem("the blocks of this model do not hand on one residual stream; leave residual out")
         self.blocks = sorted(names, key=lambda name: int(name.rpartition(".")[2]))
         for name in (*self.blocks, *(layer.name for layer in layers)):
             runs = len(model_pass.calls[name]) if name in model_pass.calls else sum(a.name == name for a in layers)
@@ -422,7 +424,7 @@ class _BlockListener(Recorder):
             self.layers.append(self.describe(module, call))
             raise _StopRun
         if name in self.recorded:
-            return self.recorded[name].to(call.q.dtype), None
+            return self.recorded[name].to(call.q.dtype).contiguous(), None
         return answer_call(module, call, kwargs)
 
 
@@ -466,7 +468,12 @@ class BlockRun:
         listener.recorded, listener.target = recorded or {}, target
         output: Any = self.stream[:0]
         with listen_to_calls(listener), attach_hooks(hooks), suppress(_StopRun):
-            output = self.parts.modules[self.name](*call.args, **call.kwargs)
+            try:
+                output = self.parts.modules[self.name](*call.args, **call.kwargs)
+            except RuntimeError as error:  # of its own code: Zamba's joins the stream with the embeddings
+                raise Problem(
+                    "{name} cannot be run on parts of the stream alone: it reads more than that", name=self.name
+                ) from error
         return to_float32(_first(output))
 
     def _find_cuts(self, name: str) -> Iterator[str]:
@@ -497,7 +504,7 @@ class BlockRun:
             leaf = not isinstance(module, _NO_NORM) and not any(True for _ in module.children())
             self._norms[name] = [
                 freeze_norm(name, module, self._by_position(s.inputs[0]), self._by_position(s.output))
-                if leaf and s.inputs[0].shape == s.output.shape and s.inputs[0].dim() > 1
+                if leaf and len(s.inputs) == 1 and s.inputs[0].shape == s.output.shape and s.inputs[0].dim() > 1
                 else None
                 for s in calls
             ]
