@@ -281,11 +281,12 @@ def _edit_stream(edit: Edit, name: str, stream: Tensor, locate: StreamLocator) -
     """Stream (B, Q, M) with the edit applied at its positions."""
     source = edit.stream
     if isinstance(source, Trace):
-        if source.residual is None or name not in source.residual.blocks:
+        found = None if source.residual is None else source.residual.stream_at(name)
+        if found is None:
             raise Problem(
                 "the trace that stream is taken from has none at {name}: capture it with residual=True", name=name
             )
-        source = source.residual[source.residual.blocks.index(name)]
+        source = found
     here, first = locate(name, stream)
     every = resolve_positions(edit)
     if locate is whole_text and any(not -len(here) <= row < len(here) for row in every or ()):

@@ -150,7 +150,7 @@ def record_plain(
     logits: Logits,
     inputs: dict[str, Any],
     grad: bool,
-    residual: bool,
+    residual: bool | str,
     change: Change,
 ) -> Trace:
     """Run `model` once and record every attention call; raises a Problem where one cannot be recorded.
@@ -160,7 +160,7 @@ def record_plain(
     stream = ResidualWatch(model)
     with (
         torch.set_grad_enabled(grad),
-        stream.watch_pass(residual),
+        stream.watch_pass(bool(residual)),
         record_calls(model, _PlainRecorder(model, grad, residual, change)) as recorder,
     ):
         output = model(*args, **inputs)
@@ -177,7 +177,8 @@ def record_plain(
         select_ids_and_masks(inspect.signature(model.forward).bind_partial(*args, **inputs).arguments),
     )
     rows, _, last, _ = trace.layers[0].shape
-    return stream.add_residual(trace, torch.full((rows,), last - 1)) if residual else trace
+    name = residual if isinstance(residual, str) else None
+    return stream.add_residual(trace, torch.full((rows,), last - 1), name) if residual else trace
 
 
 @contextmanager

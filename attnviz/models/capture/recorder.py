@@ -30,11 +30,12 @@ class Recorder:
         self,
         model: nn.Module,
         grad: bool = False,
-        residual: bool = False,
+        residual: bool | str = False,
         change: Change = lambda layer: None,
     ) -> None:
-        """With `grad`, tensors stay in the graph of the pass; with `residual`, output projections are copied."""
-        self.grad, self.residual, self.change = grad, residual, change
+        """With `grad`, tensors stay in the graph of the pass; with `residual`, projections are copied."""
+        self.grad, self.residual, self.change = grad, bool(residual), change
+        self.output_layer = residual if isinstance(residual, str) else None
         self.earlier_norms: dict[Any, Tensor] = {}  # of passes that this one goes on
         self._modules = modules_by_name(model)
         self._names = {id(module): name for name, module in self._modules.items()}

@@ -214,6 +214,7 @@ class Residual:
     embedded: Mapping[str, Tensor] = field(default_factory=dict)  #: vectors added to the tokens', "positions", "types"
     mlps: tuple[str, ...] = ()  #: the part of each block that adds to the stream beside attention; "" where none does
     mlp_writes: tuple[Tensor, ...] = ()  #: what each of them answered, (B, Q, M); not in a file
+    encoder: "Residual | None" = None  #: the stream of the blocks before, where these are a decoder's; not in a file
 
     def __len__(self) -> int:
         return len(self.streams)
@@ -223,6 +224,12 @@ class Residual:
 
     def __iter__(self) -> Iterator[Tensor]:
         return iter(self.streams)
+
+    def stream_at(self, block: str) -> Tensor | None:
+        """The stream at the input of a block, by its dotted name; None where the block is not known."""
+        if block in self.blocks:
+            return self.streams[self.blocks.index(block)]
+        return None if self.encoder is None else self.encoder.stream_at(block)
 
     def require_path(self, through_blocks: bool = True) -> LogitPath:
         """Path to the logits; raises a Problem if it is not known, through all blocks or after the last one."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cached_property, partial
 from inspect import signature
 from itertools import product
@@ -59,6 +60,11 @@ class Passage:
         """The passage of other hidden states through the same module."""
         with torch.no_grad():  # not called as a module, so that forward hooks do not run
             return replace(self, hidden_in=hidden, hidden_out=self.module.forward(hidden))
+
+    def lift(self, rows: int) -> "Passage":
+        """The passage with an axis of one position, where its hidden states are one vector for each row."""
+        flat = self.hidden_in.dim() == 2 and len(self.hidden_in) == rows == len(self.hidden_out)
+        return replace(self, hidden_in=self.hidden_in[:, None], hidden_out=self.hidden_out[:, None]) if flat else self
 
     def reshape_like(self, stream: Tensor) -> "Passage":
         """The passage with hidden states in the shape of the stream, where they are its rows in one axis."""
@@ -187,26 +193,60 @@ class ResidualWatch:
         elif hidden is not None and (is_hidden(output) or _is_flat(output)):
             self.passages.setdefault(name, []).append(Passage(name, module, hidden.detach(), output.detach()))
 
-    def add_residual(self, trace: Trace, at: Tensor) -> Trace:
+    def add_residual(self, trace: Trace, at: Tensor, output_layer: str | None = None) -> Trace:
         """The trace with the residual stream of this pass; `at` is the last real position of each row, (B,)."""
+        *others, blocks = self._block_lists(trace.layers) or [[]]
         try:
-            blocks = self._blocks(trace.layers)
+            residual = replace(self._stream(blocks), encoder=self._encoder(others))
         except Problem as problem:
             return replace(trace, residual=Residual((), why=problem.message), last=at)
-        chain = [self.passages[name][0] for name in blocks]
-        end = chain[-1].hidden_out
-        if any(passage.hidden_in.shape != end.shape for passage in chain):
-            raise Problem("the blocks of this model do not hand on one residual stream; leave residual out")
-        residual = Residual((*(passage.hidden_in for passage in chain), end), blocks=tuple(blocks))
-        inside = f"{parent_name(residual.blocks[0])}."
+        inside = tuple(f"{parent_name(names[0])}." for names in (*others, blocks))
         outside = [passage for name, seen in self.passages.items() if not name.startswith(inside) for passage in seen]
         try:  # the lens needs the path alone
-            path = logit_path(self.model, residual[-1], outside, logits_at(trace.logits, at), at)
+            path, at = self._find_path(residual[-1], outside, trace.logits, at, output_layer)
             residual = replace(residual, path=path)
             residual = self._follow_through_blocks(residual, trace)
         except Problem as problem:
             residual = replace(residual, why=problem.message)
         return replace(trace, residual=residual, last=at)
+
+    def _find_path(
+        self, end: Tensor, outside: list[Passage], logits: Tensor | None, at: Tensor, output_layer: str | None
+    ) -> tuple[LogitPath, Tensor]:
+        """Path from the end of the stream to the logits, and the positions that they are read at.
+
+        Those are `at`; classes of a text or a picture may be read at the first position, where a class token stands.
+        """
+        here = logits_at(logits, at)
+        try:
+            return logit_path(self.model, end, outside, here, at, output_layer), at
+        except Problem:
+            if logits is None or logits.dim() != 2 or predicts_tokens(self.model):
+                raise
+        lifted = [passage.lift(len(end)) for passage in outside]
+        try:
+            return logit_path(self.model, end, lifted, logits, at * 0, output_layer), at * 0
+        except Problem as problem:
+            raise Problem(
+                "its classes are not read from the last token, nor from the first one: {why}", why=problem.message
+            ) from problem
+
+    def _stream(self, blocks: list[str]) -> Residual:
+        """The stream of one list of blocks; raises a Problem unless it is one."""
+        if not blocks or any(len(self.passages[name]) != 1 for name in blocks):
+            raise Problem("the residual stream is read in models whose blocks each run once; leave residual out")
+        chain = [self.passages[name][0] for name in blocks]
+        end = chain[-1].hidden_out
+        if any(passage.hidden_in.shape != end.shape for passage in chain):
+            raise Problem("the blocks of this model do not hand on one residual stream; leave residual out")
+        return Residual((*(passage.hidden_in for passage in chain), end), blocks=tuple(blocks))
+
+    def _encoder(self, lists: list[list[str]]) -> Residual | None:
+        """The stream of the list of blocks that runs before the last one; None unless there is one such list."""
+        try:
+            return self._stream(lists[0]) if len(lists) == 1 else None
+        except Problem:
+            return None
 
     def _follow_through_blocks(self, residual: Residual, trace: Trace) -> Residual:
         """The stream with the maps of all its blocks; raises a Problem if they cannot be found."""
@@ -247,20 +287,17 @@ class ResidualWatch:
                     starts[name] = StreamStart(norm, vectors)
         return starts
 
-    def _blocks(self, layers: tuple[RecordedLayer, ...]) -> list[str]:
-        """Names of the blocks: outermost numbered modules of one list, of which some have self-attention."""
-        names = []
-        for layer in layers:
-            name = block_name(layer.name)
-            if name is not None and name in self.passages and name not in names:
-                names.append(name)
-        lists = set(map(parent_name, names))  # a hybrid's other blocks are in the same list
-        names = [name for name in self.passages if parent_name(name) in lists and block_name(name) == name]
-        if len(lists) != 1 or any(len(self.passages[name]) != 1 for name in names):
-            raise Problem(
-                "the residual stream is read in models with one list of blocks that each run once; leave residual out"
+    def _block_lists(self, layers: tuple[RecordedLayer, ...]) -> list[list[str]]:
+        """Names of the blocks in each list, in the order of the pass: numbered modules, some with self-attention."""
+        names = (block_name(layer.name) for layer in layers)
+        lists = dict.fromkeys(parent_name(name) for name in names if name is not None and name in self.passages)
+        blocks = [name for name in self.passages if block_name(name) == name]  # a hybrid's others have no attention
+        return [
+            sorted(
+                (name for name in blocks if parent_name(name) == each), key=lambda name: int(name.rpartition(".")[2])
             )
-        return sorted(names, key=lambda name: int(name.rpartition(".")[2]))
+            for each in lists
+        ]
 
     def _find_joints(self, layers: tuple[RecordedLayer, ...], blocks: tuple[str, ...]) -> list[Joint]:
         """Find how each block adds its attention and MLP to the stream."""
@@ -324,18 +361,58 @@ def _is_flat(value: Any) -> bool:
     return isinstance(value, Tensor) and value.dim() == 2 and value.is_floating_point()
 
 
-def logit_path(model: nn.Module, end: Tensor, outside: list[Passage], logits: Tensor | None, at: Tensor) -> LogitPath:
+def predicts_tokens(model: nn.Module) -> bool:
+    """Whether the model names an output layer over its vocabulary."""
+    return _named_output_layer(model) is not None
+
+
+def _named_output_layer(model: nn.Module) -> Any:
+    ask = getattr(model, "get_output_embeddings", None)
+    return ask() if callable(ask) else getattr(model, "lm_head", None)
+
+
+def _find_output_layer(model: nn.Module, outside: list[Passage], logits: Tensor, at: Tensor, name: str | None) -> Any:
+    """The layer of that name, or the one that the model names, or else the one that answered the logits (B, V)."""
+    modules = modules_by_name(model)
+    if name is not None:
+        if name not in modules:
+            near = get_close_matches(name, modules, 1, 0.0)
+            raise Problem(
+                "output_layer={name} is no module of this model: did you mean {near}?", name=name, near=near[0]
+            )
+        return modules[name]
+    named = _named_output_layer(model)
+    if named is not None:
+        return named
+    answers = (p for p in reversed(outside) if isinstance(p.module, nn.Linear) and p.hidden_out.dim() == 3)
+    for passage in answers:
+        if passage.hidden_out.shape[::2] == logits.shape:
+            places = at if passage.hidden_out.shape[1] > 1 else at * 0
+            if is_close(vectors_at(passage.hidden_out, places[:, None])[:, 0].to(logits.dtype), logits):
+                return passage.module
+    return None
+
+
+def logit_path(
+    model: nn.Module,
+    end: Tensor,
+    outside: list[Passage],
+    logits: Tensor | None,
+    at: Tensor,
+    output_layer: str | None = None,
+) -> LogitPath:
     """Path from the end of the stream (B, Q, M) to the logits (B, V) at positions (B,).
 
     Raises a Problem if the path that was found does not give the model's own logits.
     """
-    ask = getattr(model, "get_output_embeddings", None)
-    layer = ask() if callable(ask) else getattr(model, "lm_head", None)
+    if logits is None and predicts_tokens(model):
+        raise Problem('logits must be asked for, as "last" or "all"')
+    if logits is None:
+        raise Problem("it predicts no tokens: it has no output layer over a vocabulary, or none that is known as such")
+    layer = _find_output_layer(model, outside, logits, at, output_layer)
     width = getattr(layer, "in_features", None)
     if not isinstance(layer, nn.Module) or not isinstance(width, int):
-        raise Problem("it predicts no tokens: it has no output layer over a vocabulary, or none that is known as such")
-    if logits is None:
-        raise Problem('logits must be asked for, as "last" or "all"')
+        raise Problem("none of its layers is known to make its logits: name one, as output_layer")
     head = [passage for passage in outside if passage.module is not layer]
     steps, last = _find_steps(end, head, at.unique())
     output = next(name for name, module in modules_by_name(model).items() if module is layer)

@@ -56,6 +56,7 @@ def capture(
     logits: Logits = "last",
     grad: bool = False,
     residual: bool = False,
+    output_layer: str | None = None,
     tokenizer: Any = None,
     labels: Any = None,
     truncate: bool = False,
@@ -74,7 +75,9 @@ def capture(
     gradients with respect to them.
 
     With `residual`, the residual stream and copies of the output projections are kept: `trace.residual[i]`,
-    `layer.head_outputs(projected=True)` and `trace.logit_attribution(token)` need them.
+    `layer.head_outputs(projected=True)` and `trace.logit_attribution(token)` need them. Of an encoder-decoder it is the
+    decoder's stream, and `trace.residual.encoder` the other. Logits may be of tokens, or of the classes of a text or a
+    picture; `output_layer` names the module that makes them, where it cannot be told.
 
     Families of transformers that cannot use a custom attention function run their eager path instead, and their
     layers have `exact=False`. In any other torch model, calls of torch's fused attention, FlexAttention,
@@ -86,7 +89,9 @@ def capture(
     trace: its queries are all positions that went through the model, `trace.inputs["sequences"]` is what was written,
     and `logits` "all" are those of every step, (B, steps, V).
     """
-    return _run_passes(model, (), args, logits, inputs, grad, residual, tokenizer, labels, truncate)
+    return _run_passes(
+        model, (), args, logits, inputs, grad, _stream_request(residual, output_layer), tokenizer, labels, truncate
+    )
 
 
 def intervene(
@@ -96,6 +101,7 @@ def intervene(
     logits: Logits = "last",
     grad: bool = False,
     residual: bool = False,
+    output_layer: str | None = None,
     tokenizer: Any = None,
     labels: Any = None,
     truncate: bool = False,
@@ -116,7 +122,13 @@ def intervene(
             "{given} is not an edit: intervene takes the model, one Edit or a list of them, then what the model takes",
             given=type(edits).__name__,
         )
-    return _run_passes(model, every, args, logits, inputs, grad, residual, tokenizer, labels, truncate)
+    stream = _stream_request(residual, output_layer)
+    return _run_passes(model, every, args, logits, inputs, grad, stream, tokenizer, labels, truncate)
+
+
+def _stream_request(residual: bool, output_layer: str | None) -> bool | str:
+    """Whether the stream is recorded; the name of the output layer, where it is given, says so too."""
+    return output_layer if residual and output_layer else residual
 
 
 def _run_passes(
@@ -126,7 +138,7 @@ def _run_passes(
     logits: Logits,
     inputs: dict[str, Any],
     grad: bool,
-    residual: bool,
+    residual: bool | str,
     tokenizer: Any,
     labels: Any,
     truncate: bool,
@@ -170,7 +182,7 @@ def _run_module(
     logits: Logits,
     inputs: dict[str, Any],
     grad: bool,
-    residual: bool,
+    residual: bool | str,
     changes: EditedPass,
 ) -> Trace:
     """Run one pass of a module with the recorder that fits it."""
@@ -215,14 +227,16 @@ def record_pass(model: nn.Module, recorder: Recorder, logits: Logits, inputs: di
         disable_compile(model),
         switch_implementation(model),
         listen_to_calls(recorder),
-        watch.watch_pass(recorder.residual),
+        watch.watch_pass(bool(recorder.residual)),
     ):
         output = backbone(**arguments)
     trace = Trace(tuple(recorder.layers), select_logits(output, logits, model, inputs), select_ids_and_masks(inputs))
     if not recorder.residual:
         return trace, output
-    last = last_positions(inputs, model, trace.layers[0].shape[2] if trace.layers else 0)
-    trace = watch.add_residual(trace, last)
+    last = last_positions(inputs, model, trace.layers[-1].shape[2] if trace.layers else 0)
+    if trace.layers and len(last) != trace.layers[0].shape[0]:  # pictures, which are no row of ids
+        last = last.expand(trace.layers[0].shape[0])
+    trace = watch.add_residual(trace, last, recorder.output_layer)
     return replace(trace, model_pass=ModelPass(model, watch.calls, watch.find_starts())), output
 
 
