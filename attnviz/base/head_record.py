@@ -208,6 +208,7 @@ class HeadChannel:
     every: str | None = None  #: the address of all heads of a short sentence
     ahead: str | None = None  #: the address of any other head
     edited_tiles: str | None = None  #: the address of all tiles under the edit, for sentences that have no `every`
+    why: bool = False  #: whether the page answers why a cell has its weight
 
 
 @dataclass(frozen=True)

@@ -211,6 +211,7 @@ def cell_text() -> dict[str, str]:
     return {
         "cell_title": _("How this weight came about"),
         "cell_close": _("Fold up"),
+        "cell_why": _("Why there? →"),
         "cell_query": _("query of “{query}”"),
         "cell_key": _("key of “{key}”"),
         "cell_product": _("multiplied, number by number"),

@@ -345,3 +345,21 @@ def test_heads_that_do_what_is_asked_are_listed_framed_and_shown(opened):
     expect(page.locator(".av-title").first).to_contain_text(f"Layer {layer}, head {head}")
     page.get_by_test_id("find").click()
     expect(listed.first).to_be_hidden()
+
+
+def test_the_unfolded_cell_has_a_door_to_what_wrote_it_and_a_cut_moves_the_rows_weights(opened):
+    page = opened("explore?text=+river+stone+green+cable+plant+river+stone+green+cable+plant&at=18.6", STAGE)
+    page.mouse.click(*cell(page, 6, 2, 10))
+    page.get_by_test_id("why").click()
+    panel = page.locator(".st-key-why-there")
+    expect(page.get_by_text("To that key’s score, head 16.0 adds most")).to_be_visible()
+    until(lambda: panel.locator("canvas").bounding_box()["y"] < 720)
+    before = panel.locator("canvas").evaluate("canvas => canvas.toDataURL()")
+    part = panel.get_by_role("button", name="head 16.0")
+    part.click()
+    expect(panel.get_by_role("status")).to_contain_text("83.2% → 0.3% with this path cut; 20.1% with head 16.0")
+    expect(part).to_have_attribute("aria-pressed", "true")
+    until(lambda: panel.locator("canvas").evaluate("canvas => canvas.toDataURL()") != before)
+    page.wait_for_url(re.compile("cut=16.0"))
+    part.click()
+    expect(panel.get_by_role("status")).to_be_hidden()

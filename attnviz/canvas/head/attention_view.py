@@ -58,6 +58,7 @@ def head_view(
     on_pins: Callable[[Pins], None] | None = None,
     on_edit: Callable[[HeadEdit], None] | None = None,
     on_over: Callable[[tuple[int, ...]], None] | None = None,
+    on_why: Callable[[], None] | None = None,
 ) -> Pins:
     """Draw one head large, its lines and its sentence; answer what is pinned in its group.
 
@@ -65,6 +66,7 @@ def head_view(
     key; "": the view's own) light, pin and zoom together, and the listeners `on_...` are called before the rerun for a
     gesture in any of them. `others` computes any head of the overview, `every` and `edited_tiles` are addresses from
     `ahead` with all heads and with the overview's tiles under the edit: the browser fetches these by itself.
+    `on_why` is called where a visitor asks why the unfolded cell has its weight; None: nobody can.
     """
     group = group or key
     gestures, labels = Gestures(group), view.labels(data)
@@ -90,8 +92,11 @@ def head_view(
         every=every,
         ahead=None if others is None else ahead.offer_head(key, others, HeadChannel(group, every=every)),
         edited_tiles=edited_tiles,
+        why=on_why is not None,
     )
     callbacks = {f"on_{kind}_change": partial(handle_gesture, kind) for kind in read}
+    if on_why is not None:
+        callbacks["on_why_change"] = on_why
     get_component("head")(key=key, data=head_blob(data, view, edit, channel), **callbacks)
     newest = gestures.newest("pins")
     anew = view.pins is not None and newest.get("start") != name_pins(view.pins)

@@ -22,8 +22,9 @@ export class CellSteps {
     this.close = createButton("av-button", "×", () => this.fold());
     this.canvas = el("canvas", "", null, { role: "img" });
     this.note = el("div", "av-small");
+    this.why = createButton("av-link", "", () => view.tellPython("why", {}), { "data-testid": "why" });
     this.box = el("div", "av-cell", null, { "data-testid": "cell" });
-    this.box.append(createBox("av-line av-cell-head", this.title, this.close), this.canvas, this.note);
+    this.box.append(createBox("av-line av-cell-head", this.title, this.close), this.canvas, this.why, this.note);
     this.box.hidden = true;
     this.width = 0;
     /** @type {CellNumbers | null} */
@@ -61,6 +62,8 @@ export class CellSteps {
     this.numbers = numbers;
     setText(this.title, words.cell_title);
     setName(this.close, words.cell_close);
+    setText(this.why, words.cell_why ?? "");
+    setProperty(this.why, "hidden", !view.drawn.header.why);
     setAttribute(this.canvas, "aria-label", cellSentence(numbers, words));
     setText(this.note, this.isMerged ? words.cell_first : "");
     const bars = cellBars(numbers);

@@ -14,6 +14,7 @@ import { patchFigure, patchHeadsFigure } from "../patch_view/patch_figure.js";
 import { ribbonsFigure, ribbonsFilm } from "../ribbons/ribbons_figure.js";
 import { rotationFigure } from "../rotation_circle/rotation_figure.js";
 import { softmaxFigure, softmaxFilm } from "../softmax_slider/softmax_figure.js";
+import { scoreFigure } from "../score_table/score_scene.js";
 import { sharingFigure } from "../sharing_columns/columns_scene.js";
 import { boardFigure } from "../tensor_board/board_scene.js";
 import { stepFigure, stepFilm } from "../step_player/step_player_figure.js";
@@ -43,6 +44,7 @@ const SCENES = {
   patches: patchFigure,
   ribbons: ribbonsFigure,
   rotation: rotationFigure,
+  score: scoreFigure,
   sharing: sharingFigure,
   steps: stepFigure,
   story: storyFigure,

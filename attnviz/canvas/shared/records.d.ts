@@ -86,6 +86,7 @@ export type HeadChannel = {
   every: string | null;
   ahead: string | null;
   editedTiles: string | null;
+  why: boolean;
 };
 
 export type PackedHeads = {

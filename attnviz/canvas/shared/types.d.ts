@@ -434,6 +434,29 @@ export type StoryHeader = {
   words: Words;
 };
 
+export type ScoreTableHeader = Answer & {
+  tokens: string[];
+  query: number | null;
+  key: number;
+  source: number | null;
+  head: string;
+  row: number[];
+  queries: string[];
+  keys: string[];
+  /** what the library calls the parts of the key, and their names on screen */
+  keyParts: string[];
+  keyNames: Record<string, string>;
+  values: number[][];
+  part: string;
+  value: number;
+  sums: string[];
+  cut: { part: string; before: number; after: number; total: number | null; row: number[] } | null;
+  /** another number brings it into the window */
+  bring?: number;
+  colours: Colours;
+  words: Words;
+};
+
 export type GrowthRun = {
   tokens: number[];
   groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];

@@ -1,8 +1,10 @@
 """The panel "Why there?", against the library on the same model."""
 
+import numpy as np
 import pytest
 
 from attnviz.app.links import link_reading
+from attnviz.base.packed import unpack_blob
 from attnviz.models.capture import capture
 from attnviz.pages.explore.maths.why_there import EXAMPLES
 from tests.pages.conftest import sound
@@ -15,6 +17,17 @@ def link(example, **more):
     layer, head = example.head
     chosen = {"model": example.model, "text": example.text, "at": f"{layer}.{head}", "open_why": "true"}
     return chosen | {"c": link_reading.pack({"pins": pins})} | more
+
+
+def picture(page):
+    (header,) = [
+        header
+        for component in page.get("bidi_component")
+        if component.proto.bytes
+        for header, _payload in [unpack_blob(component.proto.bytes)]
+        if "keyParts" in header
+    ]
+    return header
 
 
 def said(page):
@@ -30,8 +43,13 @@ def test_a_clicked_cell_says_which_head_wrote_its_key_and_a_cut_says_what_depend
     assert "**head 16.0** adds most" in words
     assert "That head read it at “stone”" in words
     assert f"the log-odds of the weight: {float(found.log_odds):+.3f}" in words
-    shown = [metric.value for metric in page.metric]
-    assert shown == [f"{weight:.1%}" for weight in (cut.weight_before, cut.weight, cut.total)]
+    header = picture(page)
+    assert np.sum(header["values"]) == pytest.approx(float(found.score - found.baseline), abs=1e-3)
+    assert f"{np.sum(header['values']):+.3f}" in header["sums"][0], "the sum stands beside the score to the last digit"
+    assert max(np.shape(header["values"])) <= 6
+    shown = [header["cut"][name] for name in ("before", "after", "total")]
+    assert shown == pytest.approx([cut.weight_before, cut.weight, cut.total], abs=1e-6)
+    assert header["cut"]["row"] == pytest.approx(cut.row.tolist(), abs=1e-5)
 
 
 @pytest.mark.parametrize("example, part", [(PRONOUN, "MLP 3"), (BERT, "its position")])

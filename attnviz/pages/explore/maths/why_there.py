@@ -61,6 +61,9 @@ class WhyThere:
     queries: tuple[str, ...]  #: the largest parts; the last is all others
     keys: tuple[str, ...]
     table: np.ndarray  #: (queries, keys)
+    row: np.ndarray  #: (K,) the query's weights
+    score: float
+    baseline: float  #: of its rivals
     difference: float  #: the sum of the table, and of what is outside it
     outside: float  #: of a position bias, a sink and a soft-cap
     entropy: float
@@ -75,6 +78,8 @@ class WhyThere:
 def run(run: ModelRun, loaded: LoadedModel, cell: Cell) -> WhyThere:
     """Run the model once more with its residual stream recorded, and take the cell's score apart."""
     found = _attribute_cell(run, loaded, cell)
+    stack_id, layer, head, query, _key = cell
+    stack = run.stack(stack_id)
     queries, keys, table = found.compact(MOST_PARTS)
     largest = int(found.by_key[0].argmax())
     part = found.parts[largest]
@@ -83,6 +88,9 @@ def run(run: ModelRun, loaded: LoadedModel, cell: Cell) -> WhyThere:
         tuple(queries),
         tuple(keys),
         table.cpu().numpy(),
+        stack.layers[layer].weights(head)[0, 0, query].float().numpy(force=True),
+        float(found.score[0]),
+        float(found.baseline[0]),
         float(found.log_odds[0] + found.entropy[0]),
         float(found.position[0] + found.sink[0] + found.capped[0]),
         float(found.entropy[0]),

@@ -30,6 +30,19 @@ from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.maths.one_head import compute_stages
 from attnviz.pages.explore.panels import shown_head, stages
 
+_ASKED = "_why_there_asked"
+
+
+def ask_why() -> None:
+    """Open the panel Why there? and bring it into the window. A callback of the door in the unfolded cell."""
+    st.session_state[_ASKED] = times_asked() + 1
+    link_state.set_many({choices.OPEN["why"]: True, choices.CUT: ""})
+
+
+def times_asked() -> int:
+    """How many times that door was opened."""
+    return int(st.session_state.get(_ASKED, 0))
+
 
 def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.DisplayedHead:
     """Draw the selected head large, with its display options below."""
@@ -67,6 +80,7 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
             on_pins=partial(shown_head.store_pins, axes),
             on_edit=shown_head.store_edit,
             on_over=partial(link_state.set_and_push, choices.OVER),
+            on_why=ask_why if stack.layers[layer].exact else None,
         )
         displayed = shown_head.DisplayedHead(
             run, stack, layer, head, options, data, replace(view, pins=pins), matrix, edit

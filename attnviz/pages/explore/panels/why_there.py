@@ -1,24 +1,27 @@
 """Why there? The clicked cell's score by the parts that wrote query and key, and what remains when one is cut."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
-from attnviz.app import page_parts, show, widgets
+from attnviz.app import page_parts, show
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.text import escape_markdown
+from attnviz.app.text import escape_markdown, strip_markdown
 from attnviz.base.message import Problem
-from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_sentences, translate_message
+from attnviz.canvas.score_table import PartCut, ScoreFigure, score_table
 from attnviz.engine import Rerun
-from attnviz.figures import attention_figures, score_table
 from attnviz.figures.score_table import part_label
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.capture import Cut
-from attnviz.pages.explore import choices, figures
+from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths import why_there
+from attnviz.pages.explore.panels import head
 from attnviz.pages.explore.panels.shown_head import DisplayedHead
 
-MOST_BARS = 8  # keys whose weights are drawn before and after a cut
 NOTHING = ""
 NO_NUMBER = 5e-4  # would be written as 0.000
 
@@ -32,17 +35,33 @@ def panel(displayed: DisplayedHead) -> None:
     with st.spinner(_("Running the model again…")):
         found: why_there.WhyThere = model_cache.rerun_cached(displayed.run, Rerun(why_there.run, (cell,)))
     tokens, keys = displayed.stack.queries.labels, displayed.stack.keys.labels
+    cut = _read_cut(displayed, found, cell)
     answer = _describe(found, tokens[query], keys[key], keys)
-    arcs = [(key, query, found.weight, "q")] if displayed.stack.same_tokens else []
-    if arcs and found.source is not None and found.source != key:
-        arcs.append((found.source, key, found.value, "k"))
-    if arcs:
-        show.chart(show.chart_of(figures.token_arcs, tokens, arcs), key="why-arcs", alt=answer)
-    show.figure(
-        show.chart_of(score_table.score_table, found.queries, found.keys, found.table),
+    same = displayed.stack.same_tokens
+    figure = ScoreFigure(
+        tokens=keys if same else (*keys, tokens[query]),
+        query=query if same else len(keys),
+        key=key,
+        source=found.source if same and found.source != key else None,
+        head=f"{displayed.layer}.{displayed.head}",
+        row=found.row,
+        queries=found.queries,
+        keys=found.keys,
+        table=found.table,
+        part=found.largest,
+        value=found.value,
+        sums=_sum_lines(found, keys[key]),
+        cut=cut,
+        label=answer,
+        title=strip_markdown(answer),
+    )
+    score_table("why-there", figure, on_cut=partial(link_state.set_and_push, choices.CUT), bring=head.times_asked())
+    show.footer(
+        lambda: SceneFigure((replace(figure, title=""),), figure.title),
         name=f"why-there-{displayed.run.request.model}",
         key="why-there",
-        sentence=answer,
+        canvases=["why-there"],
+        sentence=join_sentences(answer, "" if cut is None else _describe_cut(cut, found, keys[key])),
         table=lambda: _table(found),
     )
     sums = (
@@ -65,7 +84,6 @@ def panel(displayed: DisplayedHead) -> None:
     )
     if displayed.pins.cell is None:
         st.caption(_("Click a cell in the picture above to ask about another one."))
-    _draw_cut(displayed, found, cell)
     page_parts.draw_examples(
         "why-example",
         ((example.text.strip(), translate_message(example.shows), example) for example in why_there.EXAMPLES),
@@ -84,7 +102,7 @@ def _cell(displayed: DisplayedHead) -> tuple[int, int]:
 
 def _describe(found: why_there.WhyThere, query: str, key: str, keys: tuple[str, ...]) -> str:
     """The answer in sentences: what draws the query to the key most, where it was read, and what asks for it."""
-    head = _("That head read it at “{source}”.") if found.source is not None else ""
+    reader = _("That head read it at “{source}”.") if found.source is not None else ""
     return join_sentences(
         _(
             "“{query}” gives {weight:.0%} to “{key}”. To that key’s score, **{part}** adds most, {value:+.1f}; all "
@@ -97,50 +115,41 @@ def _describe(found: why_there.WhyThere, query: str, key: str, keys: tuple[str, 
             value=found.value,
             rest=found.difference - found.value,
         ),
-        head.format(source="" if found.source is None else escape_markdown(keys[found.source])),
+        reader.format(source="" if found.source is None else escape_markdown(keys[found.source])),
         _("In the query, **{asker}** asks for it most.").format(asker=part_label(found.asker)),
     )
 
 
-def _draw_cut(displayed: DisplayedHead, found: why_there.WhyThere, cell: why_there.Cell) -> None:
-    """Draw the choice of a part to cut, the three weights, and the row before and after."""
-    options = {NOTHING: _("nothing")} | {part: part_label(part) for part in found.keys[:-1]}
-    part = widgets.select_one(choices.CUT, _("Cut it out of the keys"), options, style="select", width=260)
-    if part == NOTHING:
-        return
+def _read_cut(displayed: DisplayedHead, found: why_there.WhyThere, cell: why_there.Cell) -> PartCut | None:
+    """What is left of the weight without the part that the visitor cut; None where none is cut."""
+    part = link_state.value(choices.CUT)
+    if part not in (*found.keys[:-1], found.largest):
+        return None
     cut: Cut = model_cache.rerun_cached(displayed.run, Rerun(why_there.cut_part, (cell, part)))
-    keys = displayed.stack.keys.labels
-    before, after = (row.float().numpy(force=True) for row in (cut.row_before, cut.row))
-    weights = {
-        _("weight as it is"): cut.weight_before,
-        _("with this path cut"): cut.weight,
-        _("switched off everywhere"): cut.total,
-    }
-    for column, (label, weight) in zip(st.columns(3), weights.items(), strict=True):
-        column.metric(label, "–" if weight is None else f"{Rounded(weight):.1%}")
-    order = np.sort(np.argsort(-np.maximum(before, after), kind="stable")[:MOST_BARS])
-    show.figure(
-        show.chart_of(
-            attention_figures.bars,
-            [keys[index] for index in order],
-            before[order].tolist(),
-            after[order].tolist(),
-            labels=(_("weight as it is"), _("with this path cut")),
-        ),
-        name=f"cut-{displayed.run.request.model}",
-        key="why-cut",
-        sentence=_(
-            "Without **{part}** in its keys, the head gives “{key}” {weight:.1%} instead of {before:.1%}: exact, norms "
-            "computed again. The table alone would foretell {estimate:.1%}."
-        ).format(
-            part=part_label(part),
-            key=escape_markdown(keys[cell[-1]]),
-            weight=cut.weight,
-            before=cut.weight_before,
-            estimate=float(1 / (1 + np.exp(-cut.estimate))),
-        ),
-        table={"key": [*keys], "before": before.tolist(), "after": after.tolist()},
+    return PartCut(part, cut.weight_before, cut.weight, cut.total, cut.row.float().numpy(force=True), cut.estimate)
+
+
+def _describe_cut(cut: PartCut, found: why_there.WhyThere, key: str) -> str:
+    return _(
+        "Without **{part}** in its keys, the head gives “{key}” {weight:.1%} instead of {before:.1%}: exact, norms "
+        "computed again. The table alone would foretell {estimate:.1%}."
+    ).format(
+        part=part_label(cut.part),
+        key=escape_markdown(key),
+        weight=cut.after,
+        before=cut.before,
+        estimate=float(1 / (1 + np.exp(-cut.estimate))),
     )
+
+
+def _sum_lines(found: why_there.WhyThere, key: str) -> list[str]:
+    """What the table's sum is: the score above that of its rivals, and what of it no part carries."""
+    above = _("= “{key}” {score:.2f}, its rivals {baseline:.2f}: {difference:+.3f}")
+    values = {"score": found.score, "baseline": found.baseline, "difference": found.score - found.baseline}
+    outside = (
+        [] if abs(found.outside) < NO_NUMBER else [_("{outside:+.3f} no part carries").format(outside=found.outside)]
+    )
+    return [above.format(key=key.strip(), **values), *outside]
 
 
 def _table(found: why_there.WhyThere) -> dict[str, list[object]]:
