@@ -66,6 +66,7 @@ def test_the_arithmetic_of_every_cell_of_every_step_gives_that_cell_from_the_num
     for step in steps(config):
         for board in make_boards(View(result, config.batch - 1, config.n_heads - 1), step):
             values = board.result.values
+            assert all(sheet.name for sheet in (board.result, *board.sheets)), "as in the formula"
             assert values.shape == (len(board.result.rows), len(board.result.cols))
             for r, c in np.ndindex(values.shape):
                 assert evaluated(board.cell(r, c)) == pytest.approx(values[r, c], abs=2e-4), (step, r, c)
