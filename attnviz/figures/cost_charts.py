@@ -32,6 +32,12 @@ def binary_ticks(most: float) -> dict[float, str]:
     return {i * step * unit: f"{i * step:g} {name}" for i in range(int(room / step) + 1)}
 
 
+def byte_axis(name: str, most: float) -> dict[str, Any]:
+    """An axis of bytes up to `most`, which stands still while they grow up to fourfold: the bars are seen growing."""
+    end = 4.0 ** math.ceil(math.log(max(most, 1), 4) - 1e-9)
+    return axis(name, 12, binary_ticks(end), range=[0, 1.02 * end])
+
+
 def draw_byte_curves(
     x: Sequence[int],
     lines: Mapping[str, Sequence[float | None]],

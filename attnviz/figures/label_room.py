@@ -226,7 +226,8 @@ def enlarge_for_room(fig: Figure) -> Figure:
         fonts += [axis.tickfont, axis.title.font]
     for note in big.layout.annotations:
         note.yshift = LOOSER * LARGER * (note.yshift or 0)
-    big.layout.margin.r = round(LARGER * (big.layout.margin.r or 0))
+    for side in "tr":  # a title, names at the ends of lines
+        big.layout.margin[side] = round(LARGER * (big.layout.margin[side] or 0))
     for font in fonts:
         font.size = max(LEAST, round(LARGER * (font.size or size)))
     return big

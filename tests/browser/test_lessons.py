@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.pages.lessons.panels import all_lessons
-from tests.browser.conftest import answered, until
+from tests.browser.conftest import answered, still, until
 
 PHONE, LAPTOP = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
 PICTURE = ".as-canvas"
@@ -33,6 +33,44 @@ def test_previous_and_next_stand_still_from_step_to_step(opened, window, where):
         if step is not STEPS[-1]:
             page.locator(f".st-key-l-next{where} button").click()
     assert len(places) == 1
+
+
+@pytest.mark.parametrize("window", [LAPTOP, PHONE])
+def test_progress_is_a_row_of_dots_that_open_steps_by_mouse_and_by_keys(opened, window):
+    page = opened("lessons?lesson=row", PICTURE, **window)
+    heading, dots = page.locator("[data-testid=stMain] h3"), page.locator("[class*=st-key-l-step-] button")
+    steps = all_lessons.LESSONS["row"].steps
+    expect(dots).to_have_count(len(steps))
+    boxes = [dot.bounding_box() for dot in dots.all()]
+    assert len({box["y"] for box in boxes}) == 1
+    assert all(24 <= box["width"] <= 32 and 24 <= box["height"] <= 32 for box in boxes)
+    page.get_by_role("button", name=f"Step 4 of {len(steps)}: {steps[3].title}").click()
+    expect(heading).to_have_text([steps[3].title])
+    dots.nth(1).press("Enter")
+    expect(heading).to_have_text([steps[1].title])
+
+
+@pytest.mark.parametrize("word, changes, stays", [("“animal”", "it", "animal"), ("“it”", "animal", "it")])
+def test_a_word_of_the_text_that_is_pointed_at_is_lit_in_the_picture(opened, word, changes, stays):
+    page = opened("lessons?lesson=row&step=2", PICTURE, reduced_motion="reduce", **LAPTOP)
+    stands_at(page, "scores")
+    still(page)
+
+    def rows():
+        page.locator(".as-row").first.wait_for()
+        return {name: page.get_by_role("radio", name=name, exact=True).screenshot() for name in (changes, stays)}
+
+    page.mouse.move(5, 5)
+    still(page)
+    before = rows()
+    page.locator(".stMarkdownColoredText", has_text=word).hover()
+    still(page)
+    lit = rows()
+    assert lit[stays] == before[stays]
+    assert lit[changes] != before[changes]
+    page.mouse.move(5, 5)
+    still(page)
+    assert rows() == before
 
 
 @pytest.mark.every_commit

@@ -15,7 +15,7 @@ import { storyFigure, storyFilm, TICKS } from "./story_figure.js";
 import { storyNumbers } from "./story_numbers.js";
 import { wantedHeight } from "./story_layout.js";
 import { drawMarks, travel } from "./story_marks.js";
-import { stageSentence, storyMarks } from "./story_scene.js";
+import { lightSpoken, stageSentence, storyMarks } from "./story_scene.js";
 
 /** @import { Answer, Component, StoryHeader } from "../shared/types.js" */
 /** @import { StoryNumbers } from "./story_numbers.js" */
@@ -27,8 +27,6 @@ const [STAGE, WHEEL, LEAVE] = [1400, 500, 300];
 /** Milliseconds in which the wheel leaves no second step. */
 const COOL = 1000;
 const LEAST = 240;
-/** Pixels below a presented picture, for what one knows at the end of a lesson. */
-const ENDING = 60;
 const NARROW = 640;
 
 /** @extends {View<StoryHeader & Answer>} */
@@ -62,6 +60,8 @@ class AttentionStory extends View {
     this.terms = 1;
     this.width = 0;
     this.height = 0;
+    /** What of the lesson's text is pointed at. */
+    this.spoken = "";
     /** What the wheel has turned beyond an end, and when it last left a step. */
     this.turned = 0;
     this.leftAt = 0;
@@ -75,6 +75,7 @@ class AttentionStory extends View {
     this.between = null;
     this.glide = new Glide(this.canvas, (/** @type {Mark[]} */ marks) => this.paint(marks), travel);
     this.stage.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    document.addEventListener("pointerover", this.listen);
     const saved = () => ({
       ...this.header,
       at: this.at,
@@ -175,7 +176,7 @@ class AttentionStory extends View {
     const room = isNarrow
       ? 0.5 * globalThis.innerHeight
       : (globalThis.innerHeight - placeOnPage(this.root)) / by - below - 106;
-    const most = presented === null ? room : presented - below - ENDING;
+    const most = presented === null ? room : presented - below;
     this.height = Math.round(
       clamp(wantedHeight(Math.min(40, this.header.tokens.length)), LEAST, Math.max(LEAST, most)),
     );
@@ -205,7 +206,7 @@ class AttentionStory extends View {
   /** Draws what is to be seen now. @param {boolean} glides */
   redraw(glides) {
     if (!this.width) this.measure();
-    const marks = this.marksAt(this.at);
+    const marks = lightSpoken(this.marksAt(this.at), this.spoken, this.numbers, this.header.words);
     if (glides) this.glide.to(marks);
     else this.glide.show(marks);
     this.say();
@@ -307,6 +308,15 @@ class AttentionStory extends View {
     this.tellPython("stood", { pair: this.pair, factor: this.factor, terms: this.terms });
   }
 
+  /** A coloured word of the text that is pointed at is lit in the picture. @param {Event} event */
+  listen = ({ target }) => {
+    const word = target instanceof Element ? target.closest(".stMarkdownColoredText") : null;
+    const spoken = word?.textContent?.replace(/[“”]/g, "") ?? "";
+    if (!this.held || spoken === this.spoken) return;
+    this.spoken = spoken;
+    if (!this.stopFilm) this.redraw(true);
+  };
+
   /** Turning the wheel moves the picture, and then the lesson, where the page itself has nothing to scroll. @param {WheelEvent} event */
   wheel(event) {
     const main = document.querySelector("[data-testid=stMain]");
@@ -323,6 +333,7 @@ class AttentionStory extends View {
   }
 
   leave() {
+    document.removeEventListener("pointerover", this.listen);
     this.stop();
   }
 }

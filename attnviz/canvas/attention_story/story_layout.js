@@ -48,7 +48,7 @@ export function storyLayout(stage, { names, keys, own, vectors }, { width, heigh
   const lens = vectors ? Math.min(LENS.most, LENS.share * height) : 0;
   const top = aboveRows(stage, lens);
   const row = Math.min(HIGHEST, (height - top - (SHOWS.foot.has(stage) ? FOOT : 0)) / Math.max(1, keys.length));
-  const letters = clamp(row * 0.62, 8, 18);
+  const letters = clamp(row * 0.72, 8, 18);
   const meeting = stage === "scores" && vectors ? textWidth(`× ${names[pair]}`, LENS_LETTERS, 600) : 0;
   const label = Math.min(0.3 * width, Math.max(meeting, ...keys.map((key) => textWidth(names[key], letters, 600))));
   const left = label + 12;

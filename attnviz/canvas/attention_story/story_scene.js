@@ -14,6 +14,7 @@ import { largestOf } from "./story_numbers.js";
 /** @import { Layout, Look } from "./story_layout.js" */
 /** @import { Mark } from "./story_marks.js" */
 /** @import { StoryNumbers, Vectors } from "./story_numbers.js" */
+/** @import { Words } from "../shared/types.js" */
 /** @typedef {{ stage: string, numbers: StoryNumbers, look: Look, layout: Layout }} Scene */
 
 /** Letters of the sentence, at most and at least. */
@@ -320,6 +321,30 @@ function headingMarks({ stage, numbers, look, layout }) {
     marks.push(heading("value", words.value, strip.x, written("value", look)));
   }
   return marks;
+}
+
+/** What of a role is drawn, by the keys of its marks; the words of a row's own vector. */
+const OF_ROLE = {
+  query: /^(side-)?query/,
+  key: /^(meets|side-key|strip)/,
+  value: /^(value|new)/,
+  score: /^(bar|product|total)/,
+  weight: /^(bar|part|number|sum)/,
+};
+
+/**
+ * Marks of what the text speaks of as they are, all others paler: a token's, or those of a role.
+ * @param {Mark[]} marks @param {string} spoken @param {StoryNumbers} numbers @param {Words} words
+ */
+export function lightSpoken(marks, spoken, { names, own }, words) {
+  const rows = names.flatMap((name, key) => (name === spoken ? [key] : []));
+  const role = /** @type {(keyof typeof OF_ROLE)[]} */ (Object.keys(OF_ROLE)).find((one) =>
+    spoken.toLowerCase().startsWith(words[one]),
+  );
+  const ofRow = new RegExp(`-(${rows.join("|")})$${own !== null && rows.includes(own) ? "|query|new" : ""}`);
+  const lit = rows.length ? ofRow : role && OF_ROLE[role];
+  if (!lit || !marks.some(({ key }) => lit.test(key))) return marks;
+  return marks.map((each) => (lit.test(each.key) ? each : { ...each, alpha: 0.3 * each.alpha }));
 }
 
 /** So many keys that share alike would be as undecided. @param {Float32Array} weights */

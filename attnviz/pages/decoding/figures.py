@@ -10,7 +10,7 @@ from attnviz.base.rounding import Rounded
 from attnviz.base.units import binary_unit
 from attnviz.base.words import _
 from attnviz.figures.chart import BARE, POWERS, axis, bars, cells, chart, line, points
-from attnviz.figures.cost_charts import RoofPoints, draw_roofline
+from attnviz.figures.cost_charts import RoofPoints, byte_axis, draw_roofline
 from attnviz.figures.heatmap import token_axis
 from attnviz.figures.theme import K_VERMILION, MASKED, RAW, SCALED, SERIES, V_GREEN, Figure, series_colour
 from attnviz.figures.title_lines import break_title
@@ -113,15 +113,15 @@ def bytes_by_layer(keys: Sequence[int], values: Sequence[int]) -> Figure:
         [
             bars(
                 list(range(len(nbytes))),
-                [layer_bytes / 1024 for layer_bytes in nbytes],
+                list(nbytes),
                 name,
                 colour,
-                hover="%{x}: %{y:,.4g} KiB",
+                hover="%{x}: %{y:,} B",
             )
             for name, nbytes, colour in ((_("K"), keys, K_VERMILION), (_("V"), values, V_GREEN))
         ],
         axis(_("layer"), 12),
-        axis(_("KiB"), 12, rangemode="tozero"),
+        byte_axis(_("bytes"), max(map(sum, zip(keys, values, strict=True)), default=0)),
         height=220,
         barmode="stack",
         showlegend=True,

@@ -8,7 +8,7 @@ import numpy as np
 from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.figures.chart import BARE, Series, axis, cells, chart, line, points
-from attnviz.figures.cost_charts import binary_ticks, draw_stacked_bars
+from attnviz.figures.cost_charts import byte_axis, draw_stacked_bars
 from attnviz.figures.theme import (
     ALTERNATIVE,
     K_VERMILION,
@@ -49,7 +49,7 @@ def bytes_moved(ways: Sequence[str], parts: Mapping[str, Sequence[int]]) -> Figu
         "log_sum": _("row sums"),
     }
     most = max(map(sum, zip(*parts.values(), strict=True)))
-    slow = axis(_("bytes between slow and fast memory"), 12, binary_ticks(most))
+    slow = byte_axis(_("bytes between slow and fast memory"), most)
     return draw_stacked_bars(ways, parts, names, COLOURS, slow, text=units.decimal_and_binary, height=260)
 
 

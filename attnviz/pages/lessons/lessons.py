@@ -65,7 +65,21 @@ def _draw_top(lesson: Lesson, number: int) -> None:
         _draw_sentence_box(lesson)
         if teaching.room_state() != "shown":  # else the lecturer has them in a window of his own
             widgets.toggle(choices.NOTES, _("Teacher’s notes"))
-        st.progress(number / count, progress_text, width=115)
+        _draw_dots(lesson, number)
+
+
+def _draw_dots(lesson: Lesson, number: int) -> None:
+    """Draw a dot for each step, which opens it: those before it, the open one, those to come."""
+    with st.container(horizontal=True, gap=None, key="l-dots"):
+        for at, step in enumerate(lesson.steps, 1):
+            title = escape_markdown(step.title) if lesson.is_custom else _(step.title)
+            st.button(
+                _("Step {number} of {count}: {title}").format(number=at, count=len(lesson.steps), title=title),
+                key=f"l-step-{at}",
+                type="primary" if at == number else "secondary" if at < number else "tertiary",
+                on_click=open_lesson.open_step,
+                args=(lesson.id, at),
+            )
 
 
 def _open_directions(lesson: Lesson, number: int) -> tuple[bool, bool]:
@@ -129,17 +143,6 @@ def _draw_contents(displayed: Lesson) -> None:
             on_click=open_lesson.open_step,
             args=(lesson.id, 1),
         )
-    st.caption(_("Steps of this lesson"))
-    with st.container(horizontal=True, gap="xxsmall"):
-        for number, step in enumerate(displayed.steps, 1):
-            st.button(
-                str(number),
-                key=f"l-step-{number}",
-                type="tertiary",
-                help=escape_markdown(step.title) if displayed.is_custom else _(step.title),
-                on_click=open_lesson.open_step,
-                args=(displayed.id, number),
-            )
     st.caption(_("Arrow keys walk, too."))
     open_lesson.draw_file_menu(displayed)
 
@@ -224,17 +227,28 @@ def _draw_step(lesson: Lesson, number: int) -> None:
         teaching.show_notes(_fill_notes(lesson, step, facts))
     elif link_state.value(choices.NOTES) and not presented:  # they are not for the class
         st.container(border=True, key="l-notes-box").markdown("  \n".join(_fill_notes(lesson, step, facts)))
-    step_area = st.container(key="l-story" if picture.kind == "story" else "l-step")
-    left, right = step_area.columns([1, 1] if is_below else [1, 2.5], gap="large")
+    is_film = kind.is_wide or kind.is_wide_on_page
+    step_area = st.container(key="l-story" if picture.kind == "story" else "l-film" if is_film else "l-step")
+    beside = 2.5 if not presented else 2 if is_film else 1.6
+    left, right = step_area.columns([1, 1 if is_below else beside], gap="large")
+    has_ended = bool(lesson.summary) and number == len(lesson.steps) and (answered or not answers)
     with left:
         if presented and kind.shows_sentence:
             _draw_sentence_box(lesson)  # the class may give another
         st.subheader(escape_markdown(step.title) if lesson.is_custom else _(step.title), anchor=False)
-        st.markdown(fill_sentence(lesson, step.idea, facts))
+        if not (presented and answered):  # the answer needs its room
+            st.markdown(fill_sentence(lesson, step.idea, facts))
     with right if is_below else left:
         if step.question is not None:
-            _draw_question(lesson, step.question, answers, guess if answered else "", facts)
-    if step.do and (answered or not answers):
+            _draw_question(
+                lesson,
+                step.question,
+                answers,
+                guess if answered else "",
+                facts,
+                presented and answered and (has_ended or is_film),
+            )
+    if step.do and (answered or not answers) and not (presented and has_ended):
         left.markdown("**" + _("Try:") + "** " + fill_sentence(lesson, step.do, facts))
     if not presented:  # nothing but the step, and nothing that leads away from it
         with right if is_below else left:
@@ -246,9 +260,9 @@ def _draw_step(lesson: Lesson, number: int) -> None:
             else f"{lesson.id}-{number}-{'after' if answered else 'before'}"
         )
         kind.draw(subject, picture.settings, open_lesson.PICTURE_KEY + name)  # one becomes the next
-    if lesson.summary and number == len(lesson.steps) and (answered or not answers):
+    if has_ended:
         with (
-            right if kind.is_wide or not is_below else st.container(),
+            left if presented and not is_below else right if kind.is_wide or not is_below else st.container(),
             st.container(border=not presented, key="l-ending"),
         ):
             _draw_ending(lesson, facts)
@@ -276,9 +290,13 @@ def _answer_labels(lesson: Lesson, question: Question, facts: Facts) -> dict[str
     return {id: fill_sentence(lesson, template, facts) for id, template in question.answers.items()}
 
 
-def _draw_question(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: str, facts: Facts) -> None:
+def _draw_question(
+    lesson: Lesson, question: Question, answers: Mapping[str, str], guess: str, facts: Facts, alone: bool = False
+) -> None:
+    """Draw the question, or what was answered and what is true; `alone`: not repeating the question."""
     prompt = fill_sentence(lesson, question.prompt, facts)
-    st.markdown(f"**{prompt}**")
+    if not alone:
+        st.markdown(f"**{prompt}**")
     right = (question.right,) if question.right else (facts.right, *facts.also_right)
     ids, because = list(answers), fill_sentence(lesson, question.truth, facts)
     teaching.offer_question(

@@ -11,7 +11,7 @@ from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.figures import chart as charts
 from attnviz.figures.chart import Series, axis, cells, chart, line, mark_x, note, points
-from attnviz.figures.cost_charts import binary_ticks, draw_stacked_bars
+from attnviz.figures.cost_charts import byte_axis, draw_stacked_bars
 from attnviz.figures.heatmap import label, token_axis
 from attnviz.figures.theme import (
     ALTERNATIVE,
@@ -70,7 +70,7 @@ def byte_bars(
     hover = "%{y}: %{text}<extra></extra>"
     return chart(
         [charts.bars(list(values), list(names), None, colours, across=True, text=list(texts), hover=hover)],
-        axis(unit, 12, binary_ticks(max(values)), rangemode="tozero"),
+        byte_axis(unit, max(values)),
         {"autorange": "reversed", "type": "category"},
         height=70 + 36 * len(names),
     )
@@ -93,7 +93,7 @@ def strip(nbytes: Sequence[int], kinds: Sequence[str], labels: Sequence[str], na
             for kind, layers in layers_by_kind.items()
         ],
         axis(_("layer"), 12, range=[-0.6, len(kinds) - 0.4]),
-        axis(_("bytes"), 12, binary_ticks(max(nbytes, default=0)), rangemode="tozero"),
+        byte_axis(_("bytes"), max(nbytes, default=0)),
         height=230,
         showlegend=True,
     )
@@ -108,12 +108,13 @@ def memory_bars(weights: int, cache: int, room: int) -> Figure:
         (_("free"), max(0, room - weights - cache), MASKED, 0.3),
     )
     hover = "%{x:,.2f} GiB"
+    end = 1.25 * room / gib * 2.0 ** max(0, math.ceil(math.log2(max(weights + cache, 1) / (1.25 * room))))
     return chart(
         [
             charts.bars([value / gib], [""], name, colour, across=True, marker={"opacity": opacity}, hover=hover)
             for name, value, colour, opacity in parts
         ],
-        axis(_("GiB"), 12, rangemode="tozero"),
+        axis(_("GiB"), 12, range=[0, end]),
         height=170,
         marks=[mark_x(room / gib, dash=None, width=2)],
         barmode="stack",
@@ -260,7 +261,7 @@ def change_over_cache(
             line(names, change, name, V_GREEN, width=3, dots=True, yaxis="y2", hover=hover),
         ],
         axis(_("K/V heads"), 12, type="category", domain=[0.0, 0.94]),
-        axis(_("bytes"), 12, binary_ticks(max(cache)), range=[0, max(cache) * 1.15]),
+        byte_axis(_("bytes"), max(cache)),
         height=270,
         yaxis2=right,
     )

@@ -60,7 +60,7 @@ def parts_ladder(
     layers, widest = heads.shape
     entering = {-1.2 - n: name for n, (name, _value) in enumerate(below)}
     names = [_("MLP {layer}").format(layer=layer) for layer in range(layers)]
-    named = entering | {layer: str(layer) for layer in layer_ticks(layers)}
+    named = entering | {layer: str(layer) for layer in layer_ticks(layers) if layer or not entering}
     return _draw_with_legend(
         [
             _head_bars(heads, chosen[0] * widest + chosen[1]),

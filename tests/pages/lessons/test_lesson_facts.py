@@ -61,7 +61,8 @@ def subject_of(text: str, is_trained: bool) -> lesson_parts.Subject:
         return lesson_parts.Subject(text)
     smollm2 = trained("smollm2-135m")
     run = run_model(Request("smollm2-135m", text), smollm2)
-    return lesson_parts.Subject(text, run, lambda: smollm2, lambda: parts.run(run, smollm2, parts.TokenQuestion()))
+    attribution = lambda: parts.run(run, smollm2, parts.TokenQuestion())  # noqa: E731
+    return lesson_parts.Subject(text, run, lambda: smollm2, attribution, lambda other: subject_of(other, True))
 
 
 PLAIN = ("cat", "the the the the", "Two birds", "a b a", "was y", "a a a a a a a", "The cat sat on the mat.")

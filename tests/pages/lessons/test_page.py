@@ -38,7 +38,8 @@ def test_every_step_can_be_read_and_answered(visit, lesson, sentence):
         assert not page.exception
         assert errors(page) == [], step.title
         assert page.subheader[0].value == step.title
-        assert f"Step {at} of {len(steps)}" in [bar.proto.text for bar in page.get("progress")]
+        dots = [button.label for button in page.button if button.key.startswith("l-step-")]
+        assert dots == [f"Step {n} of {len(steps)}: {each.title}" for n, each in enumerate(steps, 1)]
         assert "For the teacher" in said(page)
         if step.question is not None:
             offered = [button.key for button in page.button if button.key.startswith("l-answer-")]

@@ -1,9 +1,11 @@
 """Lesson 7, what is kept while a model writes, and what MHA, GQA and MQA cost."""
 
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 
+from attnviz.base.message import Problem
 from attnviz.base.words import N_
 from attnviz.models.architecture import Architecture, gpus, with_kv_heads
 from attnviz.pages.lessons.maths.lesson_parts import (
@@ -60,15 +62,22 @@ def steps(subject: Subject) -> Facts:
 
 
 def unchanged(subject: Subject) -> Facts:
-    """The keys and values of the first words, before and after another word follows."""
-    subject.require_two_words()
-    hand_words = subject.hand_words
-    longer, shorter = (
-        subject.attend_by_hand(mask="causal").tensors,
-        subject.attend_by_hand(hand_words[:-1], mask="causal").tensors,
+    """The keys and values of the head's first tokens, before and after another token follows."""
+    texts = subject.token_texts
+    if len(texts) < 2:
+        raise Problem("One word has none before it: type at least two.")
+    shorter, longer = subject.of_text("".join(texts[:-1])), subject.query_numbers()
+    pairs = zip(shorter.tokens, subject.tokens, strict=False)
+    same = len([*takewhile(lambda pair: pair[0] == pair[1], pairs)])  # without its end a text may be cut otherwise
+    before = shorter.query_numbers()
+    difference = max(
+        float(np.abs(old[:same] - new[:same]).max()) for old, new in ((before.k, longer.k), (before.v, longer.v))
     )
-    difference = max(float(np.abs(longer[name][0, 0, :-1] - shorter[name][0, 0]).max()) for name in "KV")
-    return Facts({"last": hand_words[-1], "difference": difference}, "no" if difference < 1e-6 else "yes")
+    size = float(np.abs(longer.k).max())
+    return Facts(
+        {"last": subject.tokens[-1], "difference": difference, "size": size},
+        "no" if difference < 1e-4 * size else "yes",
+    )
 
 
 def bytes_held(_subject: Subject) -> Facts:
@@ -139,15 +148,18 @@ LESSON = Lesson(
         ),
         LessonStep(
             N_("Old keys and values stay"),
-            N_("A new word, “{last}”, arrives at the end. It needs the keys and values of all words before it."),
-            LessonPicture("board", {"step": "project", "mask": "causal"}),
-            N_("Choose K above the picture, take the last word of the sentence away, and compare."),
+            N_(
+                "A new token, “{last}”, arrives at the end. Its query needs the :orange[keys] and :green[values] of "
+                "all tokens before it. These are the head’s own."
+            ),
+            LessonPicture("story", {"from": "vectors", "to": "roles"}),
+            N_("Take the last word of the sentence away, and compare the strips above it."),
             unchanged,
             Question(
-                N_("Do the keys and values of the earlier words change?"),
+                N_("Do the keys and values of the earlier tokens change?"),
                 N_(
-                    "The largest difference is {difference:.1g}. Under a causal mask earlier words never hear of later "
-                    "ones, so their keys and values can be kept: the KV cache."
+                    "The largest difference is {difference:.1g}, of numbers up to {size:.1f}. Under a causal mask "
+                    "earlier tokens never hear of later ones, so their keys and values can be kept: the KV cache."
                 ),
                 {"yes": N_("yes, a little"), "no": N_("no")},
             ),

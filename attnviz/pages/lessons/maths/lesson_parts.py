@@ -181,9 +181,12 @@ class Subject:
         old = "".join(texts[tokens[0] : tokens[-1] + 1])
         new = next(word for word in NEW_WORDS if word != old.strip().lower())
         texts[tokens[0] : tokens[-1] + 1] = [old[: len(old) - len(old.lstrip())] + new]
-        text = "".join(texts)
-        subject = Subject(text) if self.with_text is None else self.with_text(text)
-        return Exchange(tokens[0], old.strip(), new, _align_weights(subject.matrix(), tokens, len(self.tokens)))
+        changed = self.of_text("".join(texts))
+        return Exchange(tokens[0], old.strip(), new, _align_weights(changed.matrix(), tokens, len(self.tokens)))
+
+    def of_text(self, text: str) -> "Subject":
+        """The same of another text."""
+        return Subject(text) if self.with_text is None else self.with_text(text)
 
     @property
     def vectors(self) -> np.ndarray | None:

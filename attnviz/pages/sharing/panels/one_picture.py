@@ -27,7 +27,7 @@ from attnviz.models.architecture import (
 )
 from attnviz.pages.sharing import choices
 
-LONG_WIRES = 300  #: pixels, where the columns fill a presented room
+LONG_WIRES = 190  #: pixels, where the columns fill a presented room
 
 
 @cache
