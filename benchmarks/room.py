@@ -2,6 +2,7 @@
 
 python -m benchmarks.room                   300 phones, 20 steps, 300 votes in 3 s, through the app as it is served
 python -m benchmarks.room --phones 1000     more phones
+python -m benchmarks.room --processes 2 --visitors 150    a class's server behind nginx, beside visitors of Explore
 python -m benchmarks.room --url URL --rooms FOLDER    a server that runs, such as a class's behind nginx
 
 The steps have the size of a head on a short sentence. All phones are in this process, on the same processors as the
@@ -14,9 +15,12 @@ import contextlib
 import json
 import os
 import secrets
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Sequence
+import urllib.request
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +29,7 @@ from websockets.asyncio.client import connect
 
 from attnviz.base.packed import pack_blob, unpack_blob
 from attnviz.rooms.projector import Projector
+from deploy.class_server import free_port
 from tests.browser.conftest import ROOT, Server
 
 STEP = 8_000  #: bytes
@@ -127,20 +132,54 @@ async def measure(url: str, n_phones: int, n_steps: int, seconds: float) -> None
     room.end()
 
 
+@contextlib.contextmanager
+def ended(command: Sequence[str]) -> Iterator[None]:
+    """A program of this repository beside the block."""
+    with subprocess.Popen([sys.executable, "-m", *command], cwd=ROOT) as process:
+        try:
+            yield
+        finally:
+            process.terminate()
+
+
+@contextlib.contextmanager
+def class_server(processes: int) -> Iterator[str]:
+    """The address of a class's server with nginx and so many processes."""
+    url = f"http://127.0.0.1:{free_port()}"
+    with ended(["deploy.class_server", "--processes", str(processes), "--listen", url.partition("//")[2]]):
+        end = time.monotonic() + 300
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError):
+                if urllib.request.urlopen(f"{url}/attnviz/health", timeout=5).status == 200:
+                    break
+            time.sleep(0.5)
+        yield url
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--phones", type=int, default=300)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=3.0, help="in which all phones vote")
+    parser.add_argument("--processes", type=int, help="of a class's server with nginx; else the app by itself")
+    parser.add_argument("--visitors", type=int, default=0, help="who use the app meanwhile")
     parser.add_argument("--url", help="of a server that runs; else one is started")
     parser.add_argument("--rooms", help="that server's folder of rooms (ATTNVIZ_ROOMS)")
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
         folder = options.rooms or stack.enter_context(tempfile.TemporaryDirectory())
         os.environ["ATTNVIZ_ROOMS"] = folder
-        url = options.url or stack.enter_context(Server(ROOT / "app.py", Path(folder) / "log.txt")).url
+        url = options.url
+        if url is None and options.processes:
+            url = stack.enter_context(class_server(options.processes))
+        if url is None:
+            url = stack.enter_context(Server(ROOT / "app.py", Path(folder) / "log.txt")).url
         if options.url is None:
             time.sleep(15)  # it warms up beside its start
+        if options.visitors:
+            seconds = ["--within", "20", "--seconds", "300"]
+            stack.enter_context(ended(["benchmarks.load", "--at", url, "--visitors", str(options.visitors), *seconds]))
+            time.sleep(25)
         print(f"load of this machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
         asyncio.run(measure(url, options.phones, options.steps, options.seconds))
 

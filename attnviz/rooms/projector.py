@@ -1,7 +1,7 @@
 """The lecturer's page as a room sees it: the pictures that its runs mount, as one blob for all phones."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
@@ -11,10 +11,18 @@ from attnviz.rooms.room_file import RoomFile
 
 LARGEST = 32_000  #: bytes of a picture that is sent to phones; a larger one is on the wall
 #: what the browser could ask the lecturer's own session for: phones compute by themselves, or not at all
-ASKED_AHEAD = ("ahead", "every", "edited_tiles", "asked")
+ASKED_AHEAD = ("ahead", "every", "edited_tiles", "asked", "why")
 NOBODY = {"session": "room", "ack": 0}  #: whom a phone's gestures are told
 NO_PICTURES = frozenset({"save_picture", "model_strip", "digit_pad", "wall"})  #: components that phones do not show
 _NO_RUN = object()
+
+
+@dataclass(frozen=True)
+class StrongestKeys:
+    """A row of a head that is too large for phones: what one query gives the keys that it gives most."""
+
+    query: str
+    keys: Sequence[tuple[str, float]]
 
 
 @dataclass
@@ -72,14 +80,16 @@ class Projector:
         if before is _NO_RUN:
             self.publish(link())
 
-    def show(self, name: str, key: str, data: object) -> None:
-        """Note what a run mounts."""
+    def show(self, name: str, key: str, data: object, row: Callable[[], StrongestKeys | None] | None = None) -> None:
+        """Note what a run mounts; where that is too large for phones they get a `row` of it."""
         if name == "presenter" and isinstance(data, dict):
             title, caption = str(data["title"]), str(data.get("caption", ""))
             self.title = caption or title
             self.line = " · ".join(filter(None, (title if caption else "", str(data["place"]))))
         elif name not in NO_PICTURES and isinstance(data, bytes):
-            self._note(key, name, _for_phones(data))
+            blob = _for_phones(data)
+            keys = row() if blob is None and row is not None else None
+            self._note(key, *((name, blob) if keys is None else ("row", pack_blob(vars(keys)))))
 
     def show_on_wall(self, key: str) -> None:
         """Note a picture that phones cannot show."""

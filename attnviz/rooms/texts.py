@@ -9,6 +9,7 @@ def phone_texts() -> dict[str, str]:
         "private": _("No name, no account: a random number of this tab is all that is kept, until the class ends."),
         "waiting": _("You are in. The lecturer’s page comes here in a moment."),
         "wall": _("This picture is on the wall."),
+        "row": _("“{word}” gives most to these. The whole picture is on the wall."),
         "free": _("You are on your own: this picture no longer follows."),
         "back": _("Back to the lecturer"),
         "open": _("Open in attnviz"),

@@ -748,6 +748,34 @@ def test_the_first_step_works_on_a_phone(visit, trained):
     assert ribbons_stage(page).bounding_box()["width"] <= 390
 
 
+@NOT_HOSTED
+def test_a_class_follows_a_lesson_and_its_question_is_voted_on(visit):
+    """From a cold start, as a lecturer who has never seen it: a room, a phone, a step, a vote, and what is right."""
+    wall = visit("/lessons?lesson=masks&step=1", width=1280, height=720)
+    wall.get_by_role("button", name="Teach").click(timeout=FIRST_OPEN)
+    room = wall.get_by_role("dialog", name="The room")
+    code = re.search(r"[B-DF-HJ-NP-TV-XZ]{5}", room.inner_text())[0]
+    phone = visit("/", width=390, height=844, has_touch=True, is_mobile=True)
+    phone.get_by_label("The code on the wall").fill(code.lower())
+    phone.get_by_role("button", name="Join").tap()
+    expect(room).to_contain_text("1 is here", timeout=FIRST_OPEN)
+    with wall.context.expect_page() as opened:
+        room.get_by_role("button", name="Presenter’s window").click()
+    window = opened.value
+    window.get_by_role("button", name="Next").click()
+    expect(phone.locator("main")).to_contain_text("Step 2 of")
+    window.get_by_text("Ask the room").click()
+    window.get_by_role("button", name=re.compile("How many scores, of 36")).click()
+    phone.get_by_role("button", name="21", exact=True).tap()
+    phone.get_by_role("button", name="Vote").tap()
+    expect(room).to_contain_text("1 of 1 have voted")
+    expect(room).to_contain_text("from five votes on")
+    window.get_by_role("button", name="Show the answer").click()
+    for page in (phone.locator("main"), room):
+        expect(page).to_contain_text(f"✓ {causal(6).sum()}")
+    expect(phone.locator("main")).to_contain_text("your tap")
+
+
 ODD = "Say <b>x</b> **y** $z$ 中文 🙂 <img src=x onerror=window.hacked=1>"
 #: besides Start, where the stranger of the promise types it last
 SENTENCES = {

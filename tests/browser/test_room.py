@@ -10,6 +10,7 @@ import secrets
 import signal
 import threading
 import urllib.request
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
@@ -315,6 +316,24 @@ def test_what_a_phone_cannot_show_is_on_the_wall(server, new_page):
     does(wall, "end")
     expect(phone.get_by_role("status").first).to_contain_text("This class has ended")
     expect(wall.locator(WALL)).to_have_count(0)
+
+
+def test_a_head_of_a_long_sentence_comes_as_its_row_with_the_strongest_keys(server, new_page):
+    sentence = (
+        "Anna gave Peter the red book because he loved old stories and she had read it to him when they were young. "
+    )
+    wall, code = opened_room(server, new_page, f"explore?text={quote(5 * sentence)}&at=13.8")
+    phone = joined(server, new_page, code, width=320, height=568)
+    row = phone.locator(".ph-wall .rm-rows")
+    expect(row).to_be_visible()
+    does(wall, "hide")
+    told = wall.locator("[data-testid=said]").first.text_content()
+    largest = re.findall(r"(\d+%) to “(\w+)", told)
+    assert largest
+    shown = [line for line in row.inner_text().splitlines() if line]
+    assert list(zip(shown[1::2], shown[::2], strict=True))[: len(largest)] == largest
+    expect(phone.locator("main")).to_contain_text(told.partition(" ")[0])
+    assert widest(phone) <= 320
 
 
 def test_a_wrong_code_and_an_old_one_get_a_sentence_and_a_field(server, new_page, browser):

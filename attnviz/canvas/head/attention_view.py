@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnviz.base.head_edit import NO_EDIT, HeadEdit, read_edit
 from attnviz.base.head_record import HeadChannel, HeadData, HeadView, Pins
@@ -21,6 +22,9 @@ from attnviz.canvas.shared.component import Gestures, acknowledgement, get_compo
 from attnviz.live.head_header import head_header, name_pins
 from attnviz.live.matrix_figures import HeadFigure, HeadFilm
 from attnviz.live.scene_figure import SceneFigure
+from attnviz.rooms.projector import StrongestKeys
+
+MOST_KEYS, FAINTEST = 8, 0.005  #: of a row on a phone: how many, and the least weight
 
 
 def overview_grid(
@@ -59,6 +63,7 @@ def head_view(
     on_edit: Callable[[HeadEdit], None] | None = None,
     on_over: Callable[[tuple[int, ...]], None] | None = None,
     on_why: Callable[[], None] | None = None,
+    displayed: NDArray[np.floating] | None = None,
 ) -> Pins:
     """Draw one head large, its lines and its sentence; answer what is pinned in its group.
 
@@ -67,6 +72,7 @@ def head_view(
     gesture in any of them. `others` computes any head of the overview, `every` and `edited_tiles` are addresses from
     `ahead` with all heads and with the overview's tiles under the edit: the browser fetches these by itself.
     `on_why` is called where a visitor asks why the unfolded cell has its weight; None: nobody can.
+    `displayed`: the values (Q, K) under the edit, NaN where masked, of data that is exact.
     """
     group = group or key
     gestures, labels = Gestures(group), view.labels(data)
@@ -97,11 +103,26 @@ def head_view(
     callbacks = {f"on_{kind}_change": partial(handle_gesture, kind) for kind in read}
     if on_why is not None:
         callbacks["on_why_change"] = on_why
-    get_component("head")(key=key, data=head_blob(data, view, edit, channel), **callbacks)
     newest = gestures.newest("pins")
     anew = view.pins is not None and newest.get("start") != name_pins(view.pins)
-    pins = None if anew else read_report(lambda pins: read_pins(pins, *labels), newest)
-    return pins if pins is not None else view.pins or Pins()
+    reported = None if anew else read_report(lambda pins: read_pins(pins, *labels), newest)
+    pins = reported if reported is not None else view.pins or Pins()
+    values = displayed if data.exact else data.plain
+    row = None if values is None else partial(_strongest_keys, values, view, labels, view.row_of(pins))
+    get_component("head")(key=key, data=head_blob(data, view, edit, channel), row=row, **callbacks)
+    return pins
+
+
+def _strongest_keys(
+    values: NDArray[np.floating], view: HeadView, labels: tuple[list[str], list[str] | None], row: int | None
+) -> StrongestKeys | None:
+    """The described row's strongest keys, for phones; None where there is no such row of weights."""
+    if row is None or view.kind != "weights":
+        return None
+    queries, keys = labels[0], labels[1] or labels[0]
+    weights = np.nan_to_num(values[row])
+    order = [int(key) for key in np.argsort(-weights, kind="stable")[:MOST_KEYS] if weights[key] >= FAINTEST]
+    return StrongestKeys(queries[row], [(keys[key], round(float(weights[key]), 4)) for key in order])
 
 
 def head_picture(

@@ -1,7 +1,7 @@
 // The page of a student's phone: the lecturer's pictures by the scripts that drew them on the wall, and the vote.
 // It computes by itself: nothing that a student touches reaches the server but a vote.
 
-import { createButton, el, fill, setText } from "../shared/dom.js";
+import { createBox, createButton, el, fill, setText, visibleToken } from "../shared/dom.js";
 import { readHeader } from "../shared/packing.js";
 import { elementText, onOtherTheme } from "../live/file_page.js";
 import { RoomLine } from "./room_line.js";
@@ -127,6 +127,14 @@ class Phone {
   /** @param {string} key @param {string} name @param {Uint8Array} data */
   picture(key, name, data) {
     if (!name) return el("p", "ph-wall", words.wall);
+    if (name === "row") {
+      const [{ query, keys }] = /** @type {[{ query: string, keys: [string, number][] }, Uint8Array]} */ (
+        readHeader(data)
+      );
+      const rows = keys.map(([text, share]) => ({ text: visibleToken(text), share, end: percent(share) }));
+      const title = el("p", "", fill(words.row, { word: visibleToken(query) }));
+      return createBox("ph-wall rm-model", title, barRows(rows));
+    }
     const place = `${key} ${name}`;
     const element = this.shown.get(key)?.element ?? el("div", "ph-picture");
     if (element.dataset.place !== place) mountPicture(element, place, name);

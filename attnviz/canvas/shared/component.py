@@ -19,7 +19,7 @@ from streamlit.errors import StreamlitAPIException
 
 from attnviz.base.message import NONSENSE, Problem
 from attnviz.base.packed import pack_blob
-from attnviz.rooms.projector import Projector
+from attnviz.rooms.projector import Projector, StrongestKeys
 
 R = TypeVar("R")
 BUNDLES = Path(__file__).parents[1] / "bundles"
@@ -31,12 +31,14 @@ FILM_MENU, VIDEO = f"{_SCRIPTS}film_menu.js", f"{_SCRIPTS}video_file.js"  #: fet
 
 
 def get_component(name: str) -> Callable[..., Any]:
-    """A function that mounts the component `name`, one of NAMES."""
+    """A function that mounts the component `name`, one of NAMES; `row` is of a head that is too large for phones."""
 
-    def mount(*, key: str, data: Any, **listeners: Callable[[], None]) -> Any:
+    def mount(
+        *, key: str, data: Any, row: Callable[[], StrongestKeys | None] | None = None, **listeners: Callable[[], None]
+    ) -> Any:
         st.session_state.setdefault(_SENT, {})[key] = (name, data)
         if (room := projector()) is not None:
-            room.show(name, key, data)
+            room.show(name, key, data, row)
         return _register(name)(key=key, data=data, **listeners)
 
     return mount

@@ -81,6 +81,7 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
             on_edit=shown_head.store_edit,
             on_over=partial(link_state.set_and_push, choices.OVER),
             on_why=ask_why if stack.layers[layer].exact else None,
+            displayed=matrix.plain,
         )
         displayed = shown_head.DisplayedHead(
             run, stack, layer, head, options, data, replace(view, pins=pins), matrix, edit
