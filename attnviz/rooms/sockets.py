@@ -144,12 +144,17 @@ async def _receive_votes(socket: WebSocket, room: LiveRoom, tab: str) -> int:
 
 
 async def _receive_from_lecturer(socket: WebSocket, room: LiveRoom) -> int:
-    """Do what the lecturer asks for, or hand it to the projector's page; the code to close with for what is neither."""
+    """Do what the lecturer asks for, or hand it to the projector's page; the code to close with for what is no message.
+
+    A key that is held down ends nothing: what comes faster than hands is left out.
+    """
     allowance = Allowance(PACE, AHEAD)
     while True:
         message = await _receive(socket)
-        if message is None or not allowance.take():
+        if message is None:
             return REFUSED
+        if not allowance.take():
+            continue
         if "closed" in message:
             room.file.close_door(message["closed"] is True)
         elif isinstance(message.get("command"), dict):

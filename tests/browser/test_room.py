@@ -314,7 +314,7 @@ def test_what_a_phone_cannot_show_is_on_the_wall(server, new_page):
     expect(phone.get_by_text("This picture is on the wall.").first).to_be_visible()
     does(wall, "end")
     does(wall, "end")
-    expect(phone.get_by_role("status").first).to_contain_text("This class has ended")
+    expect(phone.get_by_role("status").last).to_contain_text("This class has ended")
     expect(wall.locator(WALL)).to_have_count(0)
 
 

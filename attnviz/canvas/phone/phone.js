@@ -37,7 +37,7 @@ function ownNumber() {
 
 class Phone {
   title = el("h1");
-  line = el("p", "ph-line", words.waiting);
+  line = el("p", "ph-line", words.waiting, { role: "status" });
   pictures = el("section");
   vote = el("section", "", null, { "aria-live": "polite" });
   status = el("span", "ph-small", "", { role: "status" });
@@ -225,11 +225,8 @@ class Phone {
     if (truth.right) {
       const because = el("p", "", truth.because ?? "");
       if (question.words.length) return [voteRows(question, truth, truth.right, words.yours, this.taps), because];
-      const numbers = /** @type {[string, number[]][]} */ ([
-        [words.answer, truth.right],
-        [words.number, [...this.taps]],
-      ]);
-      const told = numbers.filter(([, each]) => each.length).map(([name, each]) => el("p", "", `${name}: ${each}`));
+      const told = truth.right.map((n) => el("p", "", fill(words.answer, { n })));
+      for (const n of this.taps) told.push(el("p", "", fill(words.guess, { n })));
       return [...told, voteRows(question, truth), because];
     }
     const word = question.words[query];

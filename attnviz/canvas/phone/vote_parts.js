@@ -72,7 +72,7 @@ export function askForm({ question, sentences, sentence, own }, words, request, 
     const node = /** @type {HTMLInputElement} */ (el(/** @type {"input"} */ (tag)));
     for (const [key, value] of Object.entries({ "aria-label": label, placeholder: label, "data-does": name }))
       node.setAttribute(key, value);
-    if (tag === "input") node.maxLength = 200;
+    node.maxLength = tag === "input" ? 200 : 1000;
     return node;
   };
   const box = (/** @type {(Node | string)[]} */ ...parts) => createBox("rm-choices", ...parts);

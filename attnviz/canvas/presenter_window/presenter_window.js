@@ -29,10 +29,10 @@ class PresenterWindow {
     const address = new URL(`${root}r/${code}/socket`, location.href);
     this.line = new RoomLine(address, { secret: location.hash.slice(1) || "none" }, this);
     setInterval(() => this.tick(), 1000);
-    document.addEventListener("keydown", ({ key, target }) => {
+    document.addEventListener("keydown", ({ key, target, repeat }) => {
       const isTyping = target instanceof HTMLElement && target.matches("input, textarea");
       const walk = { ArrowRight: "next", PageDown: "next", ArrowLeft: "previous", PageUp: "previous" }[key];
-      if (walk && !isTyping) this.command({ walk });
+      if (walk && !isTyping && !repeat) this.command({ walk });
     });
   }
 
@@ -88,7 +88,10 @@ class PresenterWindow {
     );
     walk.lastElementChild?.classList.add("rm-main");
     const isVoting = state.question !== null && !state.question.truth;
-    for (const button of walk.children) button.toggleAttribute("disabled", isVoting);
+    for (const button of isVoting ? walk.querySelectorAll("button") : []) {
+      button.disabled = true;
+      button.title = words.waits;
+    }
     const said = createBox("pw-notes", ...(notes.length ? notes : [words.no_notes]).map((text) => el("p", "", text)));
     return [top, ...status, el("h1", "", title), said, walk, ...this.vote(state, state.lecturer), this.foot(state)];
   }
@@ -143,7 +146,7 @@ function toCsv(asked) {
       question.votes,
     ]);
   });
-  const head = [words.prompt, words.own, words.answer, words.counts_of, words.votes];
+  const head = [words.prompt, words.own, words.answers, words.counts_of, words.votes];
   return [head, ...rows].map((cells) => cells.map(quote).join(",")).join("\r\n");
 }
 

@@ -248,7 +248,7 @@ class Wall extends View {
     if (truth?.right) {
       parts.push(voteRows(question, this.room, truth.right));
       if (!question.words.length && truth.right.length)
-        parts.push(el("p", "wl-here", `${words.answer}: ${truth.right}`));
+        parts.push(el("p", "wl-here", fill(words.answer, { n: truth.right[0] })));
       if (truth.because) parts.push(el("p", "", truth.because));
       return parts;
     }
