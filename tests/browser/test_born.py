@@ -72,3 +72,18 @@ def test_ones_own_words_a_silenced_head_and_the_link_that_brings_both_back(serve
     expect(other.locator(".bi-tile").first).to_have_attribute("aria-pressed", "true")
     assert other.locator(".bi-chip b").all_inner_texts() == film.locator(".bi-chip b").all_inner_texts()
     assert step(other) == step(film) == 1500
+
+
+def test_the_table_of_the_induction_head_grows_under_the_hand(server_url, new_page):
+    page, film = opened(new_page, server_url)
+    table, curves = page.locator(".st-key-born-score canvas"), film.locator(".bi-curves")
+    expect(page.get_by_text("Why does head 1.2 look from “cat” to “saw”?")).to_be_visible()
+    before, box = table.evaluate(PIXELS), curves.bounding_box()
+    page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"], box["y"] + 60, steps=4)
+    until(lambda: step(film) == STEPS[-1])
+    until(lambda: table.evaluate(PIXELS) != before)
+    assert "born_at" not in page.url, "it grows before the hand lets go"
+    page.mouse.up()
+    expect(page.get_by_text("At step 1,500 it gives “saw” >99%")).to_be_visible()

@@ -259,6 +259,7 @@ class Birth extends FilmView {
       joinTexts(words.join_heard, [words.picture, joinTexts(words.join_sentences, [said, ...best])]),
     );
     if (pass) this.root.dataset.step = String(step);
+    if (pass) globalThis.dispatchEvent(new CustomEvent("attnviz-training-step", { detail: this.at }));
   }
 }
 

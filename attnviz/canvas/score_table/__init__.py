@@ -27,21 +27,40 @@ class PartCut:
 
 
 @dataclass(frozen=True, eq=False)
+class ScoreStep:
+    """The numbers of a score, at one step of a training."""
+
+    row: np.ndarray  #: (K,) weights of the query
+    table: np.ndarray  #: (queries, keys)
+    part: str  #: the part of the key that adds most,
+    value: float  #: what it adds,
+    source: int | None  #: and where it was read
+    sums: Sequence[str] = ()  #: what the sum is, in lines
+
+    @property
+    def header(self) -> dict[str, Any]:
+        return {
+            "row": np.round(self.row.astype(float), 5).tolist(),
+            "values": np.round(self.table.astype(float), 7).tolist(),
+            "part": self.part,
+            "value": self.value,
+            "source": self.source,
+            "sums": list(self.sums),
+        }
+
+
+@dataclass(frozen=True, eq=False)
 class ScoreFigure:
     """A cell's score as parts of the query by parts of the key, as a part of a figure too."""
 
     tokens: Sequence[str]  #: the sentence: keys by position, and the query
     query: int | None  #: its place among them; None: no arc is drawn
     key: int
-    source: int | None  #: where the largest part of the key was read
     head: str
-    row: np.ndarray  #: (K,) weights of the query
     queries: Sequence[str]  #: names of parts; the last is all others
     keys: Sequence[str]
-    table: np.ndarray  #: (queries, keys)
-    part: str  #: the part of the key that adds most,
-    value: float  #: and what it adds
-    sums: Sequence[str] = ()  #: what the sum is, in lines
+    steps: Sequence[ScoreStep]  #: one, or one for each step of a training
+    at: int = 0  #: which of them is on show
     cut: PartCut | None = None
     label: str = ""  #: the answer, for those who hear it
     cuts: bool = True  #: whether parts can be cut
@@ -53,22 +72,19 @@ class ScoreFigure:
 
     @property
     def header(self) -> dict[str, Any]:
-        cut = self.cut
+        cut, here = self.cut, self.steps[self.at]
         return {
             "tokens": [token.strip() or "␣" for token in self.tokens],
             "query": self.query,
             "key": self.key,
-            "source": self.source,
             "head": self.head,
-            "row": np.round(self.row, 5).tolist(),
             "queries": [part_label(name) for name in self.queries],
             "keys": [part_label(name) for name in self.keys],
             "keyParts": list(self.keys),
-            "keyNames": {name: part_label(name) for name in (*self.keys, self.part)},
-            "values": np.round(self.table.astype(float), 7).tolist(),
-            "part": self.part,
-            "value": self.value,
-            "sums": list(self.sums),
+            "keyNames": {name: part_label(name) for name in (*self.keys, here.part)},
+            **here.header,
+            "steps": [step.header for step in self.steps] if len(self.steps) > 1 else None,
+            "at": self.at,
             "cut": cut
             and {
                 "part": cut.part,
@@ -87,8 +103,11 @@ class ScoreFigure:
         return b""
 
 
-def score_table(key: str, figure: ScoreFigure, *, on_cut: Callable[[str], None], bring: int = 0) -> None:
-    """Draw it; `on_cut` hears the part to cut, "" for none. Another number `bring` scrolls it into the window."""
+def score_table(key: str, figure: ScoreFigure, *, on_cut: Callable[[str], None] | None = None, bring: int = 0) -> None:
+    """Draw it; `on_cut` hears the part to cut, "" for none. Another number `bring` scrolls it into the window.
+
+    With several steps it shows the one on which the training run on the same page stands.
+    """
     names = set(figure.header["keyNames"])
     mount_component(
         "score_table",
@@ -96,7 +115,7 @@ def score_table(key: str, figure: ScoreFigure, *, on_cut: Callable[[str], None],
         "cut",
         figure.header | {"bring": bring},
         lambda report: part if (part := str(report.get("part", ""))[:LONGEST_PART]) in {*names, ""} else None,
-        on_cut,
+        on_cut or (lambda _part: None),
     )
 
 

@@ -44,8 +44,22 @@ export function scoreScene(header, width, theme) {
   const top = high + 54 + 26 + (flat ? 22 : Math.ceil(most * 0.75) + 14);
   const table = { x: left, y: top, w: cell.w * nk, h: cell.h * nq };
   const below = narrow ? 62 : 84;
+  // one scale for all steps of a training: what grows is seen to grow
+  const sums = (header.steps ?? [header]).map(({ values }) => marginsOf(values));
+  const largest = {
+    cell: Math.max(1e-9, ...(header.steps ?? [header]).flatMap(({ values }) => values.flat().map(Math.abs))),
+    margin: Math.max(1e-9, ...sums.flatMap(({ rows, columns }) => [...rows, ...columns].map(Math.abs))),
+  };
   const height = table.y + table.h + below + (narrow ? 64 : 6);
-  return { ...{ header, names, theme, width, height, narrow, sentence, high, table, cell, font, flat, bars, below } };
+  return {
+    ...{ header, names, largest, theme, width, height, narrow, sentence, high, table, cell, font, flat, bars, below },
+  };
+}
+
+/** Sums of rows and of columns. @param {number[][]} values */
+function marginsOf(values) {
+  const rows = values.map((row) => row.reduce((sum, value) => sum + value, 0));
+  return { rows, columns: values[0].map((_value, k) => values.reduce((sum, row) => sum + row[k], 0)) };
 }
 
 /**
@@ -171,11 +185,10 @@ function drawArc(context, from, to, base, rise, colour, width, alpha) {
 }
 
 /** @param {DrawingContext} context @param {ScoreScene} scene */
-function drawTable(context, { header, names, theme, table, cell, font, flat, narrow }) {
+function drawTable(context, { header, names, largest, theme, table, cell, font, flat, narrow }) {
   const { values, colours, words, cut } = header;
   const { rows: queries, columns: keys } = names;
   const stops = colourStops({ signed: true, colours }, theme.dark);
-  const most = Math.max(1e-9, ...values.flat().map(Math.abs));
   const x = narrow ? 0 : table.x;
   const above = flat ? 34 : labelRoom(keys, font);
   writeText(context, words.of_key, x, table.y - above, { ...theme, text: theme.k }, "13px"); // prettier-ignore
@@ -191,7 +204,7 @@ function drawTable(context, { header, names, theme, table, cell, font, flat, nar
     writeText(context, name, table.x - 8, y, theme, `${font}px`, 1, "right");
     keys.forEach((_name, k) => {
       const value = values[q][k];
-      const colour = colourAt(stops, 0.5 + value / most / 2);
+      const colour = colourAt(stops, 0.5 + value / largest.cell / 2);
       const gone = cut !== null && header.keyParts[k] === cut.part;
       const box = { x: table.x + k * cell.w + 1, y: table.y + q * cell.h + 1, w: cell.w - 2, h: cell.h - 2 };
       fillBox(context, box, css(colour), gone ? 0.25 : 1);
@@ -223,22 +236,20 @@ function drawLeaning(context, text, x, y, theme, font) {
 }
 
 /** Sums of rows beside the table, of columns below it, and the sum of all. @param {DrawingContext} context @param {ScoreScene} scene */
-function drawMargins(context, { header, theme, table, cell, font, bars, below, narrow, width, height }) {
+function drawMargins(context, { header, largest, theme, table, cell, font, bars, below, narrow, width, height }) {
   const { values, words, cut } = header;
-  const rows = values.map((row) => row.reduce((sum, value) => sum + value, 0));
-  const columns = values[0].map((_value, k) => values.reduce((sum, row) => sum + row[k], 0));
-  const most = Math.max(1e-9, ...rows.map(Math.abs), ...columns.map(Math.abs));
+  const { rows, columns } = marginsOf(values);
   const grey = theme.dark ? "#8b8b9a" : "#b9b9c6";
   const right = table.x + table.w + 8;
   const room = Math.min(bars, width - right) - (narrow ? 36 : 48);
   rows.forEach((sum, q) => {
-    const long = Math.max(1, (Math.abs(sum) / most) * room);
+    const long = Math.max(1, (Math.abs(sum) / largest.margin) * room);
     const y = table.y + (q + 0.5) * cell.h;
     fillBox(context, { x: right, y: y - cell.h / 4, w: long, h: cell.h / 2 }, sum < 0 ? grey : theme.q);
     writeText(context, signed(sum, 1), right + long + 6, y, theme, `${font}px`);
   });
   columns.forEach((sum, k) => {
-    const long = Math.max(1, (Math.abs(sum) / most) * (below - 26));
+    const long = Math.max(1, (Math.abs(sum) / largest.margin) * (below - 26));
     const x = table.x + (k + 0.5) * cell.w;
     const gone = cut !== null && header.keyParts[k] === cut.part;
     const box = { x: x - cell.w / 5, y: table.y + table.h + 8, w: (cell.w * 2) / 5, h: long };

@@ -22,6 +22,14 @@ class ScoreTable extends View {
     this.label = el("span", "av-small");
     this.buttons = createBox("av-wrap av-line st-cuts");
     this.said = el("p", "av-strong st-said", "", { role: "status" });
+    this.at = 0;
+    this.gone = new AbortController();
+    const stand = (/** @type {Event} */ event) => {
+      if (!(event instanceof CustomEvent) || !this.held?.steps?.[event.detail] || this.at === event.detail) return;
+      this.at = event.detail;
+      this.draw();
+    };
+    globalThis.addEventListener("attnviz-training-step", stand, { signal: this.gone.signal });
     /** @type {ScoreScene | null} */
     this.scene = null;
     const draw = (/** @type {WeightMark[]} */ marks) => {
@@ -30,7 +38,13 @@ class ScoreTable extends View {
     this.glide = new Glide(this.canvas, draw, marksBetween);
     this.picture = createBox("st-picture", this.canvas);
     root.replaceChildren(this.picture, this.buttons, this.said);
-    offerPicture(root, () => [["score", { ...this.header, title: "" }, new Uint8Array()]], scoreFigure);
+    offerPicture(root, () => [["score", { ...this.displayed, title: "" }, new Uint8Array()]], scoreFigure);
+  }
+
+  /** What is on show: of a training, the numbers of the step that its run stands on. */
+  get displayed() {
+    const step = this.header.steps?.[this.at];
+    return step ? { ...this.header, ...step, at: this.at } : this.header;
   }
 
   /** @param {Component} component */
@@ -38,6 +52,7 @@ class ScoreTable extends View {
     const { header, before } = this.receive(component);
     const behind = this.gestures.isBehind(header.session, header.ack);
     if (!behind) this.root.removeAttribute("aria-busy");
+    if (before?.at !== header.at || !header.steps) this.at = header.at;
     this.dress();
     this.draw();
     if (header.bring !== 0 && header.bring !== before?.bring)
@@ -73,13 +88,18 @@ class ScoreTable extends View {
   draw() {
     if (!this.held || !this.picture.clientWidth) return;
     const { colours, words } = this.held;
-    this.scene = scoreScene(this.held, this.picture.clientWidth, readTheme(this.root, colours));
+    this.scene = scoreScene(this.displayed, this.picture.clientWidth, readTheme(this.root, colours));
     setAttribute(this.canvas, "aria-label", words.label);
-    this.glide.to(weightMarks(this.scene));
+    if (this.header.steps) this.glide.show(weightMarks(this.scene));
+    else this.glide.to(weightMarks(this.scene));
   }
 
   resize() {
     this.draw();
+  }
+
+  leave() {
+    this.gone.abort();
   }
 }
 

@@ -451,6 +451,9 @@ export type ScoreTableHeader = Answer & {
   value: number;
   sums: string[];
   cut: { part: string; before: number; after: number; total: number | null; row: number[] } | null;
+  /** the numbers at each step of a training, and the step on show */
+  steps: Pick<ScoreTableHeader, "row" | "values" | "part" | "value" | "source" | "sums">[] | null;
+  at: number;
   /** another number brings it into the window */
   bring?: number;
   colours: Colours;

@@ -20,6 +20,7 @@ from attnviz.core.attention import scale_factor
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.born import choices, figures
 from attnviz.pages.born.maths import life
+from attnviz.pages.born.panels import score
 
 
 def panel() -> None:
@@ -50,6 +51,7 @@ def panel() -> None:
             sentence=step_sentence(name, at, ablated),
             table=lambda: checkpoint_table(run),
         )
+        score.draw(name, copies, at, ablated)
     show.program(
         f'from attnviz.pages.born.maths import life\n\nrun = life.read("{name}")\n'
         "print(run.cliff, run.accuracy[-1])\nprint(run.previous[-1])\nprint(run.induction[-1])\n",

@@ -12,7 +12,7 @@ from attnviz.app.links import link_state
 from attnviz.app.text import escape_markdown, strip_markdown
 from attnviz.base.message import Problem
 from attnviz.base.words import _, join_sentences, translate_message
-from attnviz.canvas.score_table import PartCut, ScoreFigure, score_table
+from attnviz.canvas.score_table import PartCut, ScoreFigure, ScoreStep, score_table
 from attnviz.engine import Rerun
 from attnviz.figures.score_table import part_label
 from attnviz.live.scene_figure import SceneFigure
@@ -38,19 +38,16 @@ def panel(displayed: DisplayedHead) -> None:
     cut = _read_cut(displayed, found, cell)
     answer = _describe(found, tokens[query], keys[key], keys)
     same = displayed.stack.same_tokens
+    source = found.source if same and found.source != key else None
+    step = ScoreStep(found.row, found.table, found.largest, found.value, source, _sum_lines(found, keys[key]))
     figure = ScoreFigure(
         tokens=keys if same else (*keys, tokens[query]),
         query=query if same else len(keys),
         key=key,
-        source=found.source if same and found.source != key else None,
         head=f"{displayed.layer}.{displayed.head}",
-        row=found.row,
         queries=found.queries,
         keys=found.keys,
-        table=found.table,
-        part=found.largest,
-        value=found.value,
-        sums=_sum_lines(found, keys[key]),
+        steps=[step],
         cut=cut,
         label=answer,
         title=strip_markdown(answer),
