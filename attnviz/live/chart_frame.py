@@ -1,7 +1,7 @@
 """The frame of a chart in a file: title above, caption below. plotly.js draws the chart into it."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from attnviz.live import canvas_wording
 
@@ -12,13 +12,11 @@ CHART = "<!--chart-->"  #: what stands for the chart
 class ChartFrame:
     """An empty place of this size."""
 
+    scene: ClassVar[str] = "chart"
+    payload: ClassVar[bytes] = b""
     width: float
     height: float
     title: str = ""
-
-    @property
-    def scene(self) -> str:
-        return "chart"
 
     @property
     def header(self) -> dict[str, Any]:
@@ -28,7 +26,3 @@ class ChartFrame:
             "title": self.title,
             "colours": canvas_wording.scene_colours(),
         }
-
-    @property
-    def payload(self) -> bytes:
-        return b""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,14 +57,11 @@ class HeadFigure:
 class HeadFilm:
     """The film of one query of an exact head under an edit, from its tokens to a mixture of values."""
 
+    scene: ClassVar[str] = "head"
     data: HeadData
     row: int
     edit: HeadEdit = NO_EDIT
     title: str = ""
-
-    @property
-    def scene(self) -> str:
-        return "head"
 
     @property
     def header(self) -> dict[str, Any]:
@@ -88,6 +85,8 @@ class HeadFilm:
 class CellFigure:
     """How the weight of one query and one key came about. D: width of q and k; K: number of keys."""
 
+    scene: ClassVar[str] = "cell"
+    payload: ClassVar[bytes] = b""
     query: str  #: the token that looks
     names: Sequence[str]  #: of all keys
     key: int  #: which of these is looked at
@@ -98,10 +97,6 @@ class CellFigure:
     scaled: np.ndarray  #: (K,) -inf where masked
     weights: np.ndarray  #: (K,)
     extras: Sequence[str] = ()  #: which of "bias", "softcap" and "sinks" there are
-
-    @property
-    def scene(self) -> str:
-        return "cell"
 
     @property
     def title(self) -> str:
@@ -135,23 +130,16 @@ class CellFigure:
             "words": canvas_wording.figure_text() | canvas_wording.cell_text(),
         }
 
-    @property
-    def payload(self) -> bytes:
-        return b""
-
 
 @dataclass(frozen=True)
 class MaskFigure:
     """`allowed` (Q, K) boolean, True where a query may look at a key."""
 
+    scene: ClassVar[str] = "mask"
     allowed: np.ndarray
     rows: Sequence[str]
     cols: Sequence[str]
     title: str = ""
-
-    @property
-    def scene(self) -> str:
-        return "mask"
 
     @property
     def header(self) -> dict[str, Any]:
@@ -177,16 +165,13 @@ class MosaicFigure:
     `every`, all heads as the browser is sent them.
     """
 
+    scene: ClassVar[str] = "mosaic"
     codes: np.ndarray
     grid: HeadGrid
     selected: tuple[int, int] | None = None
     title: str = ""
     edit: HeadEdit | None = None
     every: bytes = b""
-
-    @property
-    def scene(self) -> str:
-        return "mosaic"
 
     @property
     def header(self) -> dict[str, Any]:

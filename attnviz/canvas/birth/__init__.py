@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -75,6 +75,7 @@ class BirthFigure:
     For a film they are (steps, N). The rest is as in `birth`.
     """
 
+    scene: ClassVar[str] = "birth"
     run_header: Mapping[str, Any]
     numbers: np.ndarray
     tokens: Sequence[str]
@@ -82,10 +83,6 @@ class BirthFigure:
     at: int
     silenced: Sequence[int]
     show_all: bool
-
-    @property
-    def scene(self) -> str:
-        return "birth"
 
     @property
     def header(self) -> dict[str, Any]:

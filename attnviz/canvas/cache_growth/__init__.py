@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from attnviz.base.words import _
 from attnviz.canvas.shared.component import count, mount_component
@@ -31,6 +31,8 @@ class GrowingGroup:
 class GrowthFigure:
     """The caches at place `at` of `tokens`, as a part of a figure too."""
 
+    scene: ClassVar[str] = "growth"
+    payload: ClassVar[bytes] = b""
     tokens: Sequence[int]
     groups: Sequence[GrowingGroup]
     at: int
@@ -42,10 +44,6 @@ class GrowthFigure:
         return _texts()["one" if n == 1 else "many"].format(n=f"{n:,}")
 
     @property
-    def scene(self) -> str:
-        return "growth"
-
-    @property
     def header(self) -> dict[str, Any]:
         return {
             "tokens": list(self.tokens),
@@ -55,10 +53,6 @@ class GrowthFigure:
             "colours": canvas_wording.scene_colours(),
             "words": _texts(),
         }
-
-    @property
-    def payload(self) -> bytes:
-        return b""
 
 
 def cache_growth(key: str, figure: GrowthFigure, *, on_tokens: Callable[[int], None]) -> None:

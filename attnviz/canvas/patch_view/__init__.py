@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, TypeGuard, cast, get_args
+from typing import Any, ClassVar, Literal, TypeGuard, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,16 +115,13 @@ class PatchFigure:
     `weights` (K,) of all keys, and the `query` they belong to; None = the picture as it is.
     """
 
+    scene: ClassVar[str] = "patches"
     picture: PatchScene
     choices: PatchChoices
     title: str
     weights: NDArray[np.floating] | None = None
     query: int = 0
     side: int = 400
-
-    @property
-    def scene(self) -> str:
-        return "patches"
 
     @property
     def header(self) -> dict[str, Any]:
@@ -148,14 +145,11 @@ class PatchFigure:
 class PatchHeadsFigure:
     """All heads for a file, each over a small picture: `weights` (heads, K), layer after layer."""
 
+    scene: ClassVar[str] = "patchHeads"
     picture: PatchScene
     choices: PatchChoices
     weights: NDArray[np.floating]
     title: str = ""
-
-    @property
-    def scene(self) -> str:
-        return "patchHeads"
 
     @property
     def header(self) -> dict[str, Any]:

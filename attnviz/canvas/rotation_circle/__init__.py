@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,14 +25,12 @@ class RotationPlace:
 class RotationFigure:
     """Pairs of `q` and `k` (pairs, 2), each turned by its position times `turns` (pairs,) radians; one is on show."""
 
+    scene: ClassVar[str] = "rotation"
+    payload: ClassVar[bytes] = b""
     turns: np.ndarray
     q: np.ndarray
     k: np.ndarray
     at: RotationPlace
-
-    @property
-    def scene(self) -> str:
-        return "rotation"
 
     @property
     def header(self) -> dict[str, Any]:
@@ -45,10 +43,6 @@ class RotationFigure:
             "colours": canvas_wording.scene_colours(),
             "words": _texts(),
         }
-
-    @property
-    def payload(self) -> bytes:
-        return b""
 
 
 def rotation_circle(key: str, figure: RotationFigure, *, last: int, on_pick: Callable[[RotationPlace], None]) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from attnviz.base.words import _, end_sentence, join_sentences
 from attnviz.canvas.shared.component import get_component
@@ -46,20 +46,14 @@ def sharing_columns(key: str, columns: Sequence[SharingColumn], wires: int = WIR
 class SharingFigure:
     """The columns side by side, for a file."""
 
+    scene: ClassVar[str] = "sharing"
+    payload: ClassVar[bytes] = b""
     columns: Sequence[SharingColumn]
     title: str = ""
 
     @property
-    def scene(self) -> str:
-        return "sharing"
-
-    @property
     def header(self) -> dict[str, Any]:
         return _header(self.columns, WIRES) | {"title": self.title}
-
-    @property
-    def payload(self) -> bytes:
-        return b""
 
 
 def _header(columns: Sequence[SharingColumn], wires: int) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,16 +42,13 @@ class SoftmaxFigure:
     For a film scores and cosines are (D, n), those at each of the `widths` (D,).
     """
 
+    scene: ClassVar[str] = "bars"
     scores: np.ndarray
     panels: Sequence[Panel]
     d_k: int | None = None
     cosines: np.ndarray | None = None
     parameter: SliderParameter | None = None
     widths: Sequence[int] = ()
-
-    @property
-    def scene(self) -> str:
-        return "bars"
 
     @property
     def header(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ All steps are sent at once, and the browser plays them; Python hears where the v
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,6 +47,7 @@ class StepFigure:
     `total` is how many steps there will be.
     """
 
+    scene: ClassVar[str] = "steps"
     labels: Sequence[str]
     prompt: int
     steps: Sequence[PlayedStep]
@@ -61,10 +62,6 @@ class StepFigure:
         return player_text(self.prompt, 1)["decode" if self.at else "prefill"].format(
             step=self.at + 1, total=self.total, new=end, token=self.labels[end - 1].strip(), cached=end
         )
-
-    @property
-    def scene(self) -> str:
-        return "steps"
 
     @property
     def header(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ result lights what it was computed from and writes the sum out; arrow keys, mous
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from attnviz.base.words import _
 from attnviz.canvas.shared.component import count, get_component, last_sent, mount_component
@@ -69,14 +69,12 @@ class StripBoard:
 class BoardFigure:
     """The board for a file, with one number of its result lit: that at `row` and `col`, or the nearest to it."""
 
+    scene: ClassVar[str] = "board"
+    payload: ClassVar[bytes] = b""
     board: StripBoard
     row: int
     col: int
     title: str = ""
-
-    @property
-    def scene(self) -> str:
-        return "board"
 
     @property
     def header(self) -> dict[str, Any]:
@@ -90,10 +88,6 @@ class BoardFigure:
             "title": self.title,
             "colours": _colours(),
         }
-
-    @property
-    def payload(self) -> bytes:
-        return b""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,6 +49,7 @@ def tile_film(
 class TileFigure:
     """The film at step `at` as a part of a figure; the other fields are as `tile_film` takes them."""
 
+    scene: ClassVar[str] = "tiles"
     tiles_header: Mapping[str, Any]
     shades: np.ndarray
     line_stats: np.ndarray
@@ -68,10 +69,6 @@ class TileFigure:
             k0=k + 1,
             k1=min(k + wide, tokens),
         )
-
-    @property
-    def scene(self) -> str:
-        return "tiles"
 
     @property
     def header(self) -> dict[str, Any]:

@@ -140,7 +140,7 @@ def test_an_encoder_decoder_has_both_streams_and_a_lens():
 
 def test_why_a_stream_cannot_be_taken_apart_is_said_by_a_saved_trace_too(tmp_path):
     model = Own().eval()
-    model.lm_head = nn.Sequential(model.lm_head, nn.Tanh())
+    model.lm_head = nn.Sequential(model.lm_head, nn.Tanh())  # type: ignore[assignment]
     trace = capture(model, tokens(), residual=True)
     trace.save(tmp_path / "t")
     said = []
