@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
@@ -90,3 +90,15 @@ def with_mode(folder: Path, mode: int) -> Iterator[None]:
             if root:
                 os.chown(path, 0, -1)
             path.chmod(before[path])
+
+
+DISKS = {"a disk that is full": filling_disk, "files that may not grow": short_files_in}
+#: what becomes of a file's bytes
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "nothing": lambda data: b"",
+    "half of it": lambda data: data[: len(data) // 2],
+    "words": lambda data: b"not what it was\n" * (len(data) // 16 + 1),
+    "zeros": lambda data: bytes(len(data)),
+    "its last bytes changed": lambda data: data[:-8] + bytes(each ^ 255 for each in data[-8:]),
+    "a list without end": lambda data: b"[" * 100_000,
+}

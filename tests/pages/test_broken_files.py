@@ -11,21 +11,13 @@ import pytest
 
 from attnviz.models.loading import open_folder
 from tests import broken_disks
+from tests.broken_disks import DAMAGES, DISKS
 from tests.pages import test_faults
 from tests.pages.conftest import canvases_on
 from tests.pages.test_faults import agreed, heard, sentence, started_again
 
 fresh, mine = test_faults.fresh, test_faults.mine
 WEIGHTS = "model.safetensors"
-DISKS = {"a disk that is full": broken_disks.filling_disk, "files that may not grow": broken_disks.short_files_in}
-DAMAGES = {
-    "nothing": lambda data: b"",
-    "half of it": lambda data: data[: len(data) // 2],
-    "words": lambda data: b"not what it was\n" * (len(data) // 16 + 1),
-    "zeros": lambda data: bytes(len(data)),
-    "its last bytes changed": lambda data: data[:-8] + bytes(each ^ 255 for each in data[-8:]),
-    "a list without end": lambda data: b"[" * 100_000,
-}
 
 
 @pytest.fixture

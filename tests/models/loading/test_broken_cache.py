@@ -14,11 +14,11 @@ from attnviz.models.loading import EXAMPLES, cache_folder, gguf
 from attnviz.models.loading.example_traces import example_folder, is_prepared, prepare_examples, prepared_example
 from attnviz.serve import compressed_files
 from tests import broken_disks
+from tests.broken_disks import DAMAGES, DISKS
 from tests.models import tiny_gguf
 
 MINI = "minilm-l6"
 PAGE = 4096  #: bytes that a file on such a disk takes at least
-DISKS = {"a disk that is full": broken_disks.filling_disk, "files that may not grow": broken_disks.short_files_in}
 
 
 @pytest.fixture
@@ -78,15 +78,6 @@ def test_a_cache_that_cannot_be_written_or_entered_is_told_and_reads_as_empty(mi
         capsys.readouterr()
         assert main(["models", "prepare"]) == 1
     assert capsys.readouterr().err.splitlines()[-1].endswith("ATTNVIZ_CACHE names another")
-
-
-DAMAGES = {
-    "nothing": lambda data: b"",
-    "half of it": lambda data: data[: len(data) // 2],
-    "zeros": lambda data: bytes(len(data)),
-    "its last byte changed": lambda data: data[:-1] + bytes([data[-1] ^ 255]),
-    "a list without end": lambda data: b"[" * 100_000,
-}
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
