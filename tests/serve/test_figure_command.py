@@ -36,12 +36,27 @@ def test_what_is_no_film_is_refused_without_a_file(more, refusal, tmp_path, monk
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("link", ["scaling?s_dk=99999999", "explore?at=99.99", "explore?c=xx", "compare?c_n=<b>"])
-def test_a_wrong_link_is_refused_without_a_file_unless_the_caller_is_lenient(link, tmp_path, capsys):
+#: a link, and what the sentence names
+WRONG = {
+    "scaling?s_dk=99999999": "from 1 to 4,096",
+    "scaling?s_nothing=3": "“s_nothing”",
+    "explore?at=99.99": "layers go from 0 to 29",
+    "explore?model=nope": "“nope”",
+    "explore?c=xx": "cannot be read",
+    "heads?hd_at=99.1&hd_model=minilm-l6": "99.1",
+    "compare?c_n=<b>": "“<b>”",
+    "decoding?d_model=core&d_steps=2&d_layer=99": "up to 3",
+    "decoding?d_model=core&d_steps=2&d_at=999": "from 0 to",
+}
+
+
+@pytest.mark.parametrize("link, named", WRONG.items())
+def test_a_wrong_link_is_refused_without_a_file_unless_the_caller_is_lenient(link, named, tmp_path, capsys):
     """In the page's own sentence, which tests/app/links/test_hostile_links.py holds for every choice."""
     file = tmp_path / ("figure.svg" if link.startswith("explore") else "figure.csv")
     assert main(["figure", link, "-o", str(file)]) == 2
     sentence, nothing = capsys.readouterr().err.splitlines()
+    assert named in sentence
     assert nothing.startswith("Nothing is written"), "the sentence before says what the page shows"
     assert not file.exists()
     assert main(["figure", link, "-o", str(file), "--lenient"]) == 0
