@@ -100,7 +100,7 @@ def head_view(
         edited_tiles=edited_tiles,
         why=on_why is not None,
     )
-    callbacks = {f"on_{kind}_change": partial(handle_gesture, kind) for kind in read}
+    callbacks: dict[str, Callable[[], None]] = {f"on_{kind}_change": partial(handle_gesture, kind) for kind in read}
     if on_why is not None:
         callbacks["on_why_change"] = on_why
     newest = gestures.newest("pins")

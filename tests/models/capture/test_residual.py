@@ -100,7 +100,7 @@ class Named(nn.Module):
     def __init__(self):
         super().__init__()
         self.inner, self.factor = Own(), 0.01
-        self.inner.to_words, self.inner.lm_head = self.inner.lm_head, nn.Identity()
+        self.inner.to_words, self.inner.lm_head = self.inner.lm_head, nn.Identity()  # type: ignore[assignment]
 
     def forward(self, idx):
         return self.inner.to_words(self.inner(idx)) * self.factor
