@@ -1,4 +1,4 @@
-"""Twenty questions about a GPT-2, asked of attnviz: head 2 of layer 1, token 7 and its lead over 11."""
+"""23 questions about a GPT-2, asked of attnviz: head 2 of layer 1, token 7 and its lead over 11."""
 
 # `capture` keeps logits unless told not to
 # mypy: disable-error-code="index"
@@ -92,3 +92,19 @@ def composition_through_keys(model: Any, ids: Tensor, other: Tensor) -> Any:
 
 def induction_heads(model: Any, ids: Tensor, other: Tensor) -> Any:
     return torch.as_tensor(av.find_heads(model, [torch.cat([ids, ids], 1)], ("induction",)).mean["induction"])
+
+
+def what_each_head_adds_to_a_score(model: Any, ids: Tensor, other: Tensor) -> Any:
+    found = av.capture(model, ids, residual=True).score_attribution(4, 3, query=20, key=5, against=None)
+    return found.by_key[0, [found.parts.index(f"{layer}.{head}") for layer in range(4) for head in range(8)]]
+
+
+def every_mlp_patched(model: Any, ids: Tensor, other: Tensor) -> Any:
+    sites = [(layer, "mlp") for layer in range(6)]
+    return torch.tensor([e for _, e in av.activation_patching(model, ids, other, av.logit_diff(7, 11), sites)])
+
+
+def a_head_patched_in_pairs(model: Any, ids: Tensor, other: Tensor) -> Any:
+    pairs = torch.cat([ids, other]), torch.cat([other, ids])
+    ((_, effect),) = av.activation_patching(model, *pairs, av.logit_diff(7, 11), [(1, 2)])
+    return torch.tensor([effect, effect.stderr])

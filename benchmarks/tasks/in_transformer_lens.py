@@ -1,4 +1,4 @@
-"""The same twenty questions asked of TransformerLens."""
+"""The same questions asked of TransformerLens."""
 
 from typing import Any
 
@@ -187,3 +187,40 @@ def induction_heads(model: Any, ids: Tensor, other: Tensor) -> Any:
     length = ids.shape[1]
     _, cache = model.run_with_cache(torch.cat([ids, ids], 1))
     return torch.stack([cache["pattern", n][0].diagonal(1 - length, -2, -1)[:, 1:].mean(-1) for n in range(6)])
+
+
+def what_each_head_adds_to_a_score(model: Any, ids: Tensor, other: Tensor) -> Any:
+    _, cache = model.run_with_cache(ids)
+    block, written = model.blocks[4], cache.stack_head_results(layer=4)[:, 0, 5]
+    centred = (written - written.mean(-1, keepdim=True)) / cache["blocks.4.ln1.hook_scale"][0, 5]
+    keys = centred * block.ln1.w @ model.W_K[4, 3]
+    return keys @ cache["q", 4][0, 20, 3] / 8
+
+
+def every_mlp_patched(model: Any, ids: Tensor, other: Tensor) -> Any:
+    _, cache = model.run_with_cache(ids)
+
+    def lead(logits: Tensor) -> Tensor:
+        return logits[0, -1, 7] - logits[0, -1, 11]
+
+    def patch(_: Tensor, hook: Any) -> Tensor:
+        return cache[hook.name]
+
+    names = [f"blocks.{n}.hook_mlp_out" for n in range(6)]
+    after = [lead(model.run_with_hooks(other, fwd_hooks=[(name, patch)])) for name in names]
+    return torch.stack(after) - lead(model(other))
+
+
+def a_head_patched_in_pairs(model: Any, ids: Tensor, other: Tensor) -> Any:
+    clean, corrupted = torch.cat([ids, other]), torch.cat([other, ids])
+    _, cache = model.run_with_cache(clean)
+
+    def patch(z: Tensor, hook: Any) -> Tensor:
+        z[:, :, 2] = cache[hook.name][:, :, 2]
+        return z
+
+    def lead(logits: Tensor) -> Tensor:
+        return logits[:, -1, 7] - logits[:, -1, 11]
+
+    change = lead(model.run_with_hooks(corrupted, fwd_hooks=[("blocks.1.attn.hook_z", patch)])) - lead(model(corrupted))
+    return torch.stack([change.mean(), change.std() / 2**0.5])
