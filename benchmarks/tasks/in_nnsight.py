@@ -15,8 +15,9 @@ def what_each_head_adds_to_a_score(model: Any, ids: Tensor, other: Tensor) -> An
             written.append(torch.einsum("hd,hdm->hm", block.attn.c_proj.input[0, 5].view(8, 64), weight))
         stream = blocks[4].ln_1.input[0, 5]
         query = blocks[4].attn.c_attn.output[0, 20, 192:256]
-        result = torch.cat(written).save()
-        stream, query = stream.save(), query.save()  # type: ignore[attr-defined]
+        result: Any = torch.cat(written)
+        result = result.save()
+        stream, query = stream.save(), query.save()
     norm, columns = blocks[4].ln_1._module, blocks[4].attn.c_attn._module.weight[:, 512 + 192 : 512 + 256]
     centred = (result - result.mean(-1, keepdim=True)) / (stream.var(correction=0) + norm.eps).sqrt()
     return centred * norm.weight @ columns @ query / 8

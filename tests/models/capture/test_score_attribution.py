@@ -1,6 +1,7 @@
 """A score taken apart, against autograd over the same model with its norms frozen and its parts cut off as leaves."""
 
 import pickle
+import sys
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, NamedTuple
@@ -9,10 +10,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
-from transformers import AttentionInterface, AutoModelForCausalLM, AutoModelForSeq2SeqLM
+from transformers import AttentionInterface, AttentionMaskInterface, AutoModelForCausalLM, AutoModelForSeq2SeqLM
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import Trace, capture
+from attnviz.models.capture.forward_pass import block_name
 from tests.models.capture.family_inputs import text
 from tests.models.capture.test_logit_attribution import first, frozen
 from tests.models.capture.tiny_config import changed, classes, tiny
@@ -200,36 +203,48 @@ def scores_in(model: nn.Module, inputs: dict[str, Tensor], layer: int, head: int
     return weights
 
 
-#: where each of these families reads the stream: what is given to it is a norm's, or the stream itself
-READ = {
-    "llama": "model.layers.2.input_layernorm",
-    "gpt2": "transformer.h.2.ln_1",
-    "bert": "bert.encoder.layer.2.attention.self",
-}
+def weights_of(model: nn.Module, inputs: dict[str, Tensor], layer: int, q: Tensor, k: Tensor) -> Tensor:
+    """Weights (H, Q, K) of a layer whose queries and keys are these, by transformers' own eager attention."""
+    calls: list[Tensor] = []
+
+    def attend(module: nn.Module, own_q: Tensor, own_k: Tensor, v: Tensor, mask: Tensor | None, **options: Any):
+        if len(calls) == layer:
+            own_q, own_k = q, k
+        eager = sys.modules[type(module).__module__].eager_attention_forward
+        output, weights = eager(module, own_q, own_k, v, mask, **options)
+        calls.append(weights)
+        return output, weights
+
+    AttentionInterface.register("swapped", attend)
+    AttentionMaskInterface.register("swapped", ALL_MASK_ATTENTION_FUNCTIONS["eager"])
+    was = model.config._attn_implementation
+    model.set_attn_implementation("swapped")
+    with torch.no_grad():
+        model(**inputs)
+    model.set_attn_implementation(was)
+    return calls[layer][0]
 
 
-@pytest.mark.parametrize("family", READ)
+@pytest.mark.parametrize("family", STREAMS)
 @pytest.mark.parametrize("part", ["0.2", "mlp 1", "token"])
 def test_a_cut_part_is_one_that_the_keys_or_the_query_did_not_read(family: str, part: str) -> None:
-    """By hand: the stream is changed by a hook where the block reads it, once for keys and once for queries."""
+    """By hand: the stream is changed by a hook where the block begins, once for keys and once for queries."""
     spec, model, head, query, key = FAMILIES[family], FAMILIES[family].build(), 1, 5, 2
-    inputs = {"input_ids": tokens(1)}
+    inputs, block = {"input_ids": tokens(1)}, block_name(spec.projections["2"])
     found = capture(model, **inputs, residual=True).score_attribution(2, head, query, key)
-    before = scores_in(model, inputs, 2, head)[query]
-    assert_close(found.weight[0].float(), before[key], rtol=1e-4, atol=1e-6)
-    written = written_by(model, spec, inputs, part, READ[family])
     whole = qk_of(model, inputs, 2)
-    with given_to(model, READ[family], lambda stream: stream - written):
+    before = weights_of(model, inputs, 2, *whole)[head, query]
+    assert_close(found.weight[0].float(), before[key], rtol=1e-4, atol=1e-6)
+    written = written_by(model, spec, inputs, part, block)
+    with given_to(model, block, lambda stream: stream - written):
         without = qk_of(model, inputs, 2)
     for side, (q, k) in {"key": (whole[0], without[1]), "query": (without[0], whole[1])}.items():
-        each = model.config.num_attention_heads // k.shape[1]
-        scores = (q[0, head, query] @ k[0, head // each].mT) * q.shape[-1] ** -0.5
-        expected = (scores if family == "bert" else scores[: query + 1]).softmax(0)
+        expected = weights_of(model, inputs, 2, q, k)[head, query]
         cut = found.cut(part, side)
         assert cut.weight == pytest.approx(float(expected[key]), abs=1e-5)
-        assert_close(cut.row[: len(expected)].float(), expected, rtol=1e-4, atol=1e-5)
+        assert_close(cut.row.float(), expected, rtol=1e-4, atol=1e-5)
         assert_close(cut.row_before.float(), before, rtol=1e-4, atol=1e-5)
-        assert cut.log_odds == pytest.approx(float(torch.logit(expected[key])), abs=1e-3)
+        assert cut.log_odds == pytest.approx(float(torch.logit(expected[key].double())), abs=1e-3)
         margin = (found.by_key if side == "key" else found.by_query)[0, found.parts.index(part)]
         assert cut.estimate == pytest.approx(float(found.log_odds - margin), abs=1e-4)
 
@@ -290,7 +305,7 @@ def test_what_a_part_does_in_the_whole_model_is_measured_by_switching_it_off() -
     assert found.cut("bias").total is None
 
 
-@pytest.mark.parametrize("family", ["llama", "bert", "gemma2", "gpt_oss", "bart"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_parts_add_up_to_the_log_odds_and_sources_to_their_part(family: str) -> None:
     spec = FAMILIES[family]
     model = spec.build()
