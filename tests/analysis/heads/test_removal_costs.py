@@ -1,6 +1,7 @@
 """What a head costs, against a loop of hooks and torch's own cross entropy."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from torch.nn import functional as F
 
 from attnviz.analysis.heads.removal_costs import head_costs, mean_outputs
 from tests.models.tiny import llama, padded, tokens
+from tests.models.tiny_streams import STREAMS
 
 BATCHES = [{"input_ids": tokens(2, 9, seed=seed), "attention_mask": padded("right", 2, 9)} for seed in range(2)]
 
@@ -41,8 +43,10 @@ def by_hooks(model: nn.Module, inputs: dict[str, Tensor], means: dict[str, Tenso
     return torch.stack(rises, 1).numpy()
 
 
-def test_the_costs_are_those_of_one_whole_pass_for_each_head() -> None:
-    model = llama(num_hidden_layers=3)
+@pytest.mark.parametrize("build", [lambda: llama(num_hidden_layers=3), STREAMS["granite"][0]], ids=["llama", "granite"])
+def test_the_costs_are_those_of_one_whole_pass_for_each_head(build: Callable[[], nn.Module]) -> None:
+    """Granite divides its logits by a factor of its own."""
+    model = build()
     means = mean_outputs(model, BATCHES)
     *_, last = head_costs(model, BATCHES, means)
     assert last.sentences == 4

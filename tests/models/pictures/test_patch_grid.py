@@ -70,6 +70,9 @@ def test_the_token_of_a_patch_is_the_one_that_the_patch_changes():
     moved = (loaded.model.embeddings(pixels) - embedded).abs().sum(-1)[0].nonzero()[:, 0].tolist()
     grid = find_grid(loaded.model, 32, 32, embedded.shape[1])
     assert [grid.at(token) for token in moved] == [(1, 3)]
+    loaded.model.config.patch_size = [8, 16]  # of patches that are wider than high
+    wide = find_grid(loaded.model, 32, 32, embedded.shape[1])
+    assert (wide.rows, wide.columns) == (4, 2)
 
 
 @pytest.mark.parametrize("shape, side", [((8, 8), 2), ((4, 8, 14), 2), ((2, 3, 12, 6), 3)])
