@@ -5,18 +5,20 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, count
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from torch.utils.hooks import RemovableHandle
 
 from attnviz.base.head_record import HeadGrid
 from attnviz.base.message import Message, Problem
 from attnviz.models.capture import RecordedLayer, Trace, capture
+from attnviz.models.capture.forward_pass import attach_hooks, this_thread_only
 from attnviz.models.catalogue import LoadedModel, Source, WeightsAre, find
 from attnviz.models.file_faults import DAMAGED, FAILED, write_whole
 from attnviz.models.loading import EXAMPLES, Example, is_prepared, prepared_example
@@ -35,6 +37,7 @@ class Request:
     second: str = ""  #: the other sentence of a pair, or what an encoder-decoder's decoder has written
     frame: Frame = "usual"
     version: str = ""  #: of a model in a folder of one's own: which state of its files
+    limit: int = 0  #: tokens of a long text; 0: the app's limit of a sentence
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +123,11 @@ class ModelRun:
         return {name: tensor.to(device) for name, tensor in pass_inputs(self.source, self.target).items()}
 
 
-def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
-    """One pass of the model over the sentence. Raises a Problem for a sentence that the model cannot take."""
+def run_model(request: Request, loaded: LoadedModel, step: Callable[[float], object] | None = None) -> ModelRun:
+    """One pass of the model over the sentence. Raises a Problem for a sentence that the model cannot take.
+
+    `step` is called after each block with the share of the pass that is done; what it raises ends the pass.
+    """
     if not request.text.strip():
         raise Problem("The sentence is empty: type at least one word")
     is_pair = loaded.model.config.is_encoder_decoder
@@ -129,11 +135,12 @@ def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
     frame = request.frame if request.frame in supported_frames(loaded) else "usual"
     if second is not None and not is_pair and frame in ("start", "chat"):
         frame = "usual"
-    source = encode(loaded, request.text, None if is_pair else second, frame)
+    source = encode(loaded, request.text, None if is_pair else second, frame, request.limit or None)
     target = encode_target(loaded, request.second) if is_pair else None
     trace = find_reading(asdict(request))
     if trace is None:
-        trace = capture(loaded.model, logits=loaded.predicts, **pass_inputs(source, target))
+        with attach_hooks(() if step is None else _block_hooks(loaded, step)):
+            trace = capture(loaded.model, logits=loaded.predicts, **pass_inputs(source, target))
         store_trace(asdict(request), trace)
     return ModelRun(
         request,
@@ -146,6 +153,14 @@ def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
         loaded.notices,
         loaded.entry.bits_from(loaded.source),
     )
+
+
+def _block_hooks(loaded: LoadedModel, step: Callable[[float], object]) -> Iterator[RemovableHandle]:
+    """Hooks that call `step` after each block of the model, in this thread."""
+    blocks = [module for name, module in loaded.model.named_modules() if name.rpartition(".")[2].isdigit()]
+    done = count(1)
+    for block in blocks:
+        yield block.register_forward_hook(this_thread_only(lambda *_: step(next(done) / len(blocks))))
 
 
 def has_stored_run(request: Request) -> bool:

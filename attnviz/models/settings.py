@@ -31,6 +31,11 @@ VARIABLES: Final = {
         N_("1024 (256 when hosted)"),
         N_("how many tokens a sentence may have; the rest is cut off, with a notice"),
     ),
+    "ATTNVIZ_TEXT_LIMIT": (
+        "text_limit",
+        N_("8192 (the limit of a sentence when hosted)"),
+        N_("how many tokens a long text on Explore may have, where memory allows; the rest is cut off, with a notice"),
+    ),
     "ATTNVIZ_CACHE": (
         "cache",
         N_("the user's cache folder"),
@@ -140,6 +145,7 @@ class Settings:
     hosted: bool
     models: str | tuple[str, ...]
     token_limit: int
+    text_limit: int  #: tokens of a long text, which Explore alone reads
     cache: Path
     device: str | None  #: None: the first of cuda, mps and cpu that works
     dtype: str | None  #: None: depends on the device
@@ -164,7 +170,8 @@ def current_settings() -> Settings:
     return Settings(
         hosted=hosted,
         models=models if models in ("all", "catalogue") else _split_list(models),
-        token_limit=_positive_integer("ATTNVIZ_TOKEN_LIMIT", 256 if hosted else 1024),
+        token_limit=(token_limit := _positive_integer("ATTNVIZ_TOKEN_LIMIT", 256 if hosted else 1024)),
+        text_limit=_positive_integer("ATTNVIZ_TEXT_LIMIT", token_limit if hosted else max(8192, token_limit)),
         cache=cache_folder(),
         device=os.environ.get("ATTNVIZ_DEVICE") or None,
         dtype=_one_of("ATTNVIZ_DTYPE", dtype, DTYPES) if (dtype := os.environ.get("ATTNVIZ_DTYPE")) else None,

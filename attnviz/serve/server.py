@@ -51,6 +51,7 @@ SELDOM = (10_000, 20, 20)
 _AT_ONCE = asyncio.Semaphore(2)  #: of all addresses together, so that pages are drawn meanwhile
 _ADDRESS_LOCKS: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 EARLY_SCRIPT = Path(__file__).with_name("before_streamlit.js")
+MOST_NUMBERS = 6  #: that name a part of a long text
 DAY = "public, max-age=86400"  #: how long an answer may be kept
 
 
@@ -127,6 +128,15 @@ async def serve_heads(request: Request) -> Response:
     return _blob(await _compute_offer(f"{ahead.SENTENCE}/{request.path_params['token']}"), f"{DAY}, immutable")
 
 
+async def serve_part(request: Request) -> Response:
+    """A part of a long text that is still in memory: a tile, a row. No model runs."""
+    numbers = request.path_params["numbers"].split(".")
+    if len(numbers) > MOST_NUMBERS or not all(number.isascii() and number.isdecimal() for number in numbers):
+        return _blob(None, "no-store")
+    path = f"{ahead.TEXT}/{request.path_params['token']}"
+    return _blob(await _compute_offer(path, *(int(number[:9]) for number in numbers)), f"{DAY}, immutable")
+
+
 async def _compute_offer(path: str, *indices: int) -> bytes | None:
     """Compute the offer of an address in a thread; one at a time for each address, so that nobody takes all threads."""
     mine = _ADDRESS_LOCKS.setdefault(path, asyncio.Lock())
@@ -146,6 +156,7 @@ def routes(base_path: str = "") -> list[BaseRoute]:
     endpoints: dict[str, Any] = {
         f"{ahead.HEAD}/{{token}}/{{layer:int}}.{{head:int}}": serve_head,
         f"{ahead.SENTENCE}/{{token}}": serve_heads,
+        f"{ahead.TEXT}/{{token}}/{{numbers}}": serve_part,
         show.FONT_ROUTE: _serve_picture_font,
         show.PLOTLY_ROUTE: _file(PLOTLY_JS, "text/javascript", DAY),  # exports draw with it, offline
         index_page.EARLY_ROUTE: _file(EARLY_SCRIPT, "text/javascript", "no-cache"),

@@ -28,6 +28,7 @@ from attnviz.models.settings import RUNS_MB, current_settings
 
 T = TypeVar("T")
 MODELS_LIMIT = 6 * 10**9  # bytes
+TEXTS_LIMIT = 3 * 10**9  #: bytes of passes over long texts; the newest stays, however heavy it is
 PARTS = {"runs": 5, "reruns": 3, "results": 1}  # of nine: how the memory of ATTNVIZ_RUNS_MB is shared out
 BETWEEN_LOOKS = 0.1  # seconds between two updates of a model's progress bar
 NOT_BEGUN = 0.0, Message("Loading the model…")
@@ -53,6 +54,9 @@ class ProcessCaches:
     )
     runs: BoundedCache[ModelRun] = field(
         default_factory=lambda: BoundedCache(limit("runs"), count_bytes, trim_memory, wait_for_another)
+    )
+    texts: BoundedCache[ModelRun] = field(
+        default_factory=lambda: BoundedCache(TEXTS_LIMIT, count_bytes, trim_memory, wait_for_another)
     )
     reruns: BoundedCache[Any] = field(
         default_factory=lambda: BoundedCache(limit("reruns"), count_bytes, trim_memory, wait_for_another)
@@ -126,7 +130,8 @@ def get_run(request: Request) -> ModelRun:
 
 def run_in_memory(request: Request) -> ModelRun:
     """A run that is still in memory; LookupError when it is not. Can be called from any thread."""
-    run = process_caches().runs.find(request)
+    here = process_caches()
+    run = (here.texts if request.limit else here.runs).find(request)
     if run is None:
         raise LookupError(request)
     return run

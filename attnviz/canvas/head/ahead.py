@@ -27,7 +27,11 @@ from attnviz.canvas.shared.component import app_root
 MOST = 4000  # the latest offers that are remembered, of all visitors together
 MOST_TOKENS = 64
 MOST_BYTES = 2_500_000
-HEAD, SENTENCE = "attnviz/head", "attnviz/heads"  #: below the app's root, before the names of what is offered
+HEAD, SENTENCE, TEXT = (
+    "attnviz/head",
+    "attnviz/heads",
+    "attnviz/text",
+)  #: below the app's root, before the names of what is offered
 
 _KEY = secrets.token_bytes(32)  # of this process: its addresses mean nothing to another
 _offers: OrderedDict[str, Callable[..., bytes]] = OrderedDict()
@@ -65,6 +69,13 @@ def offer_bytes(name: Hashable, compute: Callable[[], bytes]) -> str:
         return blob
 
     _store_offer(path, make_blob)
+    return app_root() + path
+
+
+def offer_parts(name: Hashable, compute: Callable[..., bytes]) -> str:
+    """Offer what `compute` returns of any numbers, below one address, which follows from `repr(name)`."""
+    path = f"{TEXT}/{hmac.new(_KEY, repr(name).encode(), 'sha256').hexdigest()[:40]}"
+    _store_offer(path, compute)
     return app_root() + path
 
 

@@ -51,7 +51,7 @@ def split_bands(layer: RecordedLayer, heads: Sequence[int] | None = None, aligne
     groups = [[h for h in chosen if h // of_one == group] for group in sorted({h // of_one for h in chosen})]
     if len(chosen) == layer.n_heads and b * len(chosen) * q_len * k_len <= CELLS:
         groups = [chosen]
-    simple = _is_plain_causal(layer)
+    simple = is_plain_causal(layer)
     mask = None if simple or not layer.exact else layer.mask
     whole = aligned and not simple and (mask is None or _looks_ahead(mask, q_len, k_len))
     for group in groups:
@@ -69,7 +69,7 @@ def weight_bands(
     layer: RecordedLayer, heads: Sequence[int] | None = None, aligned: bool = False
 ) -> Iterator[WeightBand]:
     """Yield a layer's weights in the bands of `split_bands`."""
-    simple = _is_plain_causal(layer)
+    simple = is_plain_causal(layer)
     for band in split_bands(layer, heads, aligned):
         weights = _causal_weights(layer, band) if simple else layer.cropped(band.rows, band.keys).weights(band.heads)
         yield WeightBand(band.heads, band.rows, band.keys, weights)
@@ -80,7 +80,7 @@ def _looks_ahead(mask: Tensor, q_len: int, k_len: int) -> bool:
     return bool(mask.expand(*mask.shape[:-2], q_len, k_len).triu(1 + k_len - q_len).any())
 
 
-def _is_plain_causal(layer: RecordedLayer) -> bool:
+def is_plain_causal(layer: RecordedLayer) -> bool:
     """Whether softmax(scale * q.kT) under a causal mask is all there is to this layer's weights."""
     more = (layer.allowed, layer.padding, layer.bias, layer.softcap, layer.sinks, layer.scales, layer.set_weights)
     return layer.exact and layer.causal and layer.shape[2] == layer.shape[3] and all(extra is None for extra in more)

@@ -61,22 +61,36 @@ def pass_with_cache(
     keep: bool = True,
     answer_layer: AnswerLayer | None = None,
     logits: Logits = "last",
+    seen: Tensor | None = None,
 ) -> CachedPass:
     """Run the new token ids (1, T) after those in `cache`; None: an empty cache.
 
-    With `keep` False no cache is built, as when every step processes all tokens again.
+    With `keep` False no cache is built, as when every step processes all tokens again. `seen` (1, cached + T) is 0 at
+    tokens that the new ones may not look at; none: they may at all.
     """
     model = unwrap_model(model)
     require_adapter()
     if not uses_interface(model):
         raise Problem("{model} cannot generate one token at a time with a cache", model=type(model).__name__)
     inputs = {"input_ids": ids, "use_cache": keep} | ({} if cache is None else {"past_key_values": cache})
+    inputs |= {} if seen is None else {"attention_mask": seen}
     recorder = _AnsweringRecorder(model)
     recorder.answer_layer = answer_layer
     trace, output = record_pass(model, recorder, logits, inputs)
     if trace.logits is None:
         raise Problem("{model} predicts no tokens", model=type(model).__name__)
     return CachedPass(trace.layers, trace.logits[0], output.past_key_values if keep else None)
+
+
+def cache_of(layers: Sequence[RecordedLayer]) -> Any:
+    """A cache of the keys and values of a recorded pass, after which new tokens can be run."""
+    from transformers import DynamicCache  # here because nobody else needs it
+
+    cache = DynamicCache()
+    for number, layer in enumerate(layers):
+        _, k, v = layer.qkv
+        cache.update(k, v, number)
+    return cache
 
 
 class ResumedPass:

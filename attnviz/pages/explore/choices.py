@@ -90,6 +90,11 @@ STACK = PAGE.one_of("stack", ("", "encoder", "decoder", "cross"), label=N_("Atte
 AT: Choice[HeadPlace] = PAGE.custom("at", START, parse_head, head_name, (3, 1), label=N_("Head (layer.head)"))
 ORDER = PAGE.one_of("by", ("place", *whole_model.MEASURES), label=N_("All heads, ordered by"))
 
+# A long text in place of the sentence
+DOCUMENT = PAGE.one_of("doc", ("", "alice", "boat", "own"), label=N_("Long text"))
+TEXT_UNIT = PAGE.one_of("text_unit", ("sentence", "word", "paragraph", "turn"), label=N_("Point at"))
+QUESTION = PAGE.text("ask", longest=400, label=N_("Ask the text"))
+
 # How a matrix is shown
 VALUES = PAGE.one_of("show", ("weights", "values"), label=N_("Show"))
 UNITS = PAGE.one_of("units", ("pieces", "words"), label=N_("Tokens as"))

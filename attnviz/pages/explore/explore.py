@@ -21,7 +21,7 @@ from attnviz.models.loading import EXAMPLES, Example, availabilities
 from attnviz.models.tokens import Frame
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.page_entry import PAGE
-from attnviz.pages.explore.panels import head, next, overview, several_heads, stages, what_if, why_there
+from attnviz.pages.explore.panels import head, long_text, next, overview, several_heads, stages, what_if, why_there
 from attnviz.pages.explore.panels.shown_head import DisplayedHead
 from attnviz.site import model_files
 
@@ -35,7 +35,10 @@ def page() -> None:
     page_parts.draw_heading(PAGE, about=False)
     with show_problems():
         request = draw_form()
-        if request is not None:
+        text = None if request is None else long_text.find_request(request.model, request.text)
+        if text is not None:
+            long_text.draw(text)
+        elif request is not None and not link_state.value(choices.DOCUMENT):
             draw_heads(request)
 
 
@@ -55,14 +58,19 @@ def draw_form() -> Request | None:
             choices.MODEL, choices.HUB_ID, models, choices.OTHER_MODEL, label_visibility="collapsed"
         )
     may_load, kind, problem = _check_model({model.entry.id: model.entry.kind for model in models}, name)
+    document = link_state.value(choices.DOCUMENT)
     with sentence:
-        text = widgets.text_box(
-            choices.SENTENCE,
-            overview.sentence_label(is_read=kind == "encoder-decoder"),
-            height="content",
-            label_visibility="collapsed",
-        )
-        second = _ask_second_text(kind)
+        if document:
+            long_text.draw_title(document)
+            text = second = ""
+        else:
+            text = widgets.text_box(
+                choices.SENTENCE,
+                overview.sentence_label(is_read=kind == "encoder-decoder"),
+                height="content",
+                label_visibility="collapsed",
+            )
+            second = _ask_second_text(kind)
     with doors, st.container(horizontal=True, vertical_alignment="center", gap="small"):
         listed = (
             (
@@ -73,7 +81,8 @@ def draw_form() -> Request | None:
             for example in EXAMPLES
         )
         page_parts.draw_examples("example", listed, take_example)
-        frame = _ask_frame(kind)
+        long_text.menu()
+        frame = "usual" if document else _ask_frame(kind)
     request = Request(name, text, second, frame)
     if problem is not None:
         raise problem
@@ -146,6 +155,7 @@ def take_example(example: Example) -> None:
         choices.PAINTED: None,
         choices.HIDDEN: (),
         choices.QUIET: (),
+        choices.DOCUMENT: "",
         choices.FRAME: "usual",
     }
     if example is not EXAMPLES[0] or link_state.value(choices.MODEL) in (choices.MODEL.default, example.model):

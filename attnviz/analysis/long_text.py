@@ -1,0 +1,148 @@
+"""Heads of a long text as a pyramid: an overview first, then tiles of what is looked at, made from q and k.
+
+A cell of a picture is the largest weight of its block: attention is sparse, and a mean would hide what matters.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from attnviz.models.capture import RecordedLayer
+from attnviz.models.capture.all_heads import block_edges
+from attnviz.models.capture.bands import is_plain_causal
+from attnviz.models.capture.head_selection import to_float32
+
+TILE = 256  #: cells a side of a tile
+OVERVIEW = 512  #: cells a side of an overview, at most
+THUMBNAIL = 32
+DECADES = 5  #: of the scale of the pictures: from 0.00001 to 1
+CELLS = 1 << 21  #: weights in memory at once
+
+
+@dataclass(frozen=True, eq=False)
+class HeadOverview:
+    """A whole head, made small."""
+
+    step: int  #: tokens a side of a cell
+    codes: NDArray[np.uint8]  #: (rows, columns), `log_codes` of the largest weight of each cell
+    lse: NDArray[np.float32]  #: (Q,) log of the sum of exp(scaled score) of each row; empty where weights need more
+
+
+def log_codes(weights: Tensor) -> NDArray[np.uint8]:
+    """Weights as codes from 1 to 255, in even steps of their logarithm from 0.00001 to 1; below 0 is masked: 0."""
+    steps = 1 + (254 * (1 + weights.clamp(1e-9, 1).log10() / DECADES).clamp(0, 1)).round()
+    return torch.where(weights < 0, 0, steps).to(torch.uint8).cpu().numpy()
+
+
+def overview_step(tokens: int) -> int:
+    """The smallest power of two that makes a picture of so many tokens no larger than an overview."""
+    return 1 << max(0, -(-tokens // OVERVIEW) - 1).bit_length()
+
+
+def make_overview(layer: RecordedLayer, head: int) -> HeadOverview:
+    """Compute a head's overview and the log-sum-exp of its rows, a band of rows at a time."""
+    _, _, q_len, k_len = layer.shape
+    step = overview_step(max(q_len, k_len))
+    rows = max(1, CELLS // k_len // step) * step
+    bands, sums = [], []
+    for start in range(0, q_len, rows):
+        band = slice(start, min(start + rows, q_len))
+        if is_plain_causal(layer):
+            scores = _scaled_scores(layer, head, band, slice(0, band.stop))
+            sums.append(scores.logsumexp(-1))
+            weights = _fill_later(scores.sub_(sums[-1][:, None]).exp_(), band, 0, -1)
+        else:
+            weights = _any_weights(layer, head, band)
+        bands.append(_largest_of_blocks(nn.functional.pad(weights, (0, k_len - weights.shape[-1]), value=-1), step))
+    lse = torch.cat(sums).cpu().numpy() if sums else np.empty(0, np.float32)
+    return HeadOverview(step, log_codes(torch.cat(bands)), lse)
+
+
+def make_tile(layer: RecordedLayer, head: int, lse: NDArray[np.float32], step: int, i: int, j: int) -> Tensor:
+    """The largest weights of 256 x 256 blocks of `step` x `step` tokens, from row 256·i and column 256·j of blocks.
+
+    Fewer at the lower and right edges. -1 where all of a block is masked.
+    """
+    _, _, q_len, k_len = layer.shape
+    size = TILE * step
+    rows, keys = (slice(at * size, min(at * size + size, n)) for at, n in ((i, q_len), (j, k_len)))
+    bands = []
+    height = max(1, CELLS // (size if len(lse) else k_len) // step) * step
+    for start in range(rows.start, rows.stop, height):
+        band = slice(start, min(start + height, rows.stop))
+        if len(lse):
+            scores = _scaled_scores(layer, head, band, keys)
+            sums = torch.from_numpy(lse[band]).to(scores.device)
+            weights = _fill_later(scores.sub_(sums[:, None]).exp_(), band, keys.start, -1)
+        else:
+            weights = _any_weights(layer, head, band)[:, keys]
+        bands.append(_largest_of_blocks(weights, step))
+    return torch.cat(bands)
+
+
+def mean_row(layer: RecordedLayer, head: int, start: int, stop: int) -> Tensor:
+    """The mean of a head's weights (K,) over the queries from `start` up to `stop`."""
+    return layer.cropped(slice(start, stop), slice(None)).weights([head])[0, 0].mean(0)
+
+
+def block_vectors(layer: RecordedLayer, head: int, kind: str, number: int) -> Tensor:
+    """Queries ("q") or keys ("k") of a head from position 256·number on, at most 256 of them, (n, D) in float32."""
+    q, k, _ = layer.qkv
+    vectors = q[0, head] if kind == "q" else k[0, head * layer.n_kv_heads // layer.n_heads]
+    return to_float32(vectors[number * TILE : (number + 1) * TILE])
+
+
+def sample_heads(layers: Sequence[RecordedLayer], per_row: int = 1) -> NDArray[np.uint8]:
+    """Thumbnails (heads, 32, 32) of all heads as `log_codes`: of each band of rows only `per_row` are computed."""
+    pictures = []
+    for layer in layers:
+        _, heads, q_len, k_len = layer.shape
+        edges_q, edges_k = block_edges(q_len, THUMBNAIL), block_edges(k_len, THUMBNAIL)
+        firsts, stops = torch.tensor(edges_q[:-1]), torch.tensor(edges_q[1:])
+        share = (torch.arange(per_row) + 0.5) / per_row
+        rows = (firsts[:, None] + (stops - firsts)[:, None] * share).long().flatten().to(layer.device)
+        cropped = layer.cropped(rows, slice(None))
+        weights = cropped.weights()[0].masked_fill(~cropped.mask.expand(1, heads, -1, -1)[0], -1)
+        bands = weights.unflatten(1, (len(firsts), per_row)).amax(2)
+        pictures.append(log_codes(torch.stack([bands[..., a:b].amax(-1) for a, b in pairwise(edges_k)], -1)))
+    return np.concatenate(pictures)
+
+
+def _scaled_scores(layer: RecordedLayer, head: int, rows: slice, keys: slice) -> Tensor:
+    """Scaled scores (q, k) of some rows and keys of a plain causal head, -inf where a key comes later than its row."""
+    q, k, _ = layer.qkv
+    queries, seen = q[0, head, rows], k[0, head * layer.n_kv_heads // layer.n_heads, keys]
+    return _fill_later((to_float32(queries) * layer.scale) @ to_float32(seen).mT, rows, keys.start, -torch.inf)
+
+
+def _fill_later(values: Tensor, rows: slice, first_key: int, filler: float) -> Tensor:
+    """`values` (q, k) with `filler` where a key comes later than its query; only the keys that may are looked at."""
+    start = max(0, rows.start - first_key)
+    corner = values[:, start:]
+    queries, keys = (torch.arange(n, device=values.device) for n in corner.shape)
+    corner.masked_fill_(keys + first_key + start > (queries + rows.start)[:, None], filler)
+    return values
+
+
+def _any_weights(layer: RecordedLayer, head: int, rows: slice) -> Tensor:
+    """Weights (q, K) of some rows of any head, -1 where its mask hides a key."""
+    band = layer.cropped(rows, slice(None))
+    weights = band.weights([head])[0, 0]
+    if not layer.exact:
+        return weights
+    mask = band.mask
+    return weights.masked_fill(~mask[0, head if mask.shape[1] > 1 else 0].expand_as(weights), -1)
+
+
+def _largest_of_blocks(weights: Tensor, step: int) -> Tensor:
+    """The largest of each block of `step` x `step` of (q, k); those at the edges may be smaller."""
+    if step == 1:
+        return weights
+    missing = [-n % step for n in weights.shape]
+    padded = nn.functional.pad(weights, (0, missing[1], 0, missing[0]), value=-1)
+    return padded.unflatten(1, (-1, step)).amax(-1).unflatten(0, (-1, step)).amax(1)

@@ -1,0 +1,347 @@
+// The picture of a head: its overview, and over it tiles of what is looked at; zoomed and moved by wheel, fingers and keys.
+
+import { canvasContext, pixelCanvas } from "../scene/canvas_context.js";
+import { ramp } from "../shared/colour.js";
+import { Latest } from "../shared/component.js";
+import { ARROWS } from "../shared/controls.js";
+import { createBox, el } from "../shared/dom.js";
+import { clamp } from "../shared/numbers.js";
+import { createStage, frameBox, oncePerFrame, sizeCanvas } from "../shared/surface.js";
+import { placeOn, sharpness } from "../shared/window.js";
+import { clampZoom, EVERYTHING, wheelFactor, zoomAt } from "../shared/zoom.js";
+import { TILE, unitOf } from "./tile_numbers.js";
+
+/** @import { DrawingContext, Rectangle, Theme, Zoom } from "../shared/types.js" */
+/** @import { HeadSupply, Overview, Place, Tile } from "./head_supply.js" */
+
+/** @typedef {{ picture: HTMLCanvasElement, tile: Tile }} Painted */
+/** @typedef {{ query: number, key: number, size: number, code: number, weight?: number }} Cell a cell, or a block of tokens */
+
+const LABELS = { left: 118, top: 74 };
+const LINE = 13;
+const MAP = 84;
+
+export class Pyramid {
+  /** @type {Zoom} */
+  zoom = EVERYTHING;
+  /** @type {Overview | null} */
+  head = null;
+  /** @type {Place} */
+  place = [0, 0];
+  /** @type {Latest<Painted | null>} null while a tile is on its way */
+  tiles = new Latest(120);
+  /** @type {HTMLCanvasElement | null} */
+  whole = null;
+  /** @type {[number, number][]} units that are marked: of the query, of the key */
+  marked = [];
+  /** @type {Map<number, { clientX: number, clientY: number }>} */
+  fingers = new Map();
+  moved = false;
+  /** @type {Uint32Array} */
+  colours = new Uint32Array(256);
+  draw = oncePerFrame(() => this.drawNow());
+
+  /**
+   * @param {HTMLElement} host
+   * @param {{ point: (cell: Cell | null) => void, press: (cell: Cell) => void, supply: () => HeadSupply,
+   *   labelOf: (unit: number, letters: number) => string }} does
+   */
+  constructor(host, does) {
+    this.does = does;
+    this.stage = createStage("av-stage lt-stage", "pyramid", "");
+    this.canvas = el("canvas");
+    this.stage.append(this.canvas);
+    host.append(createBox("lt-picture", this.stage));
+    this.listen();
+  }
+
+  /** @param {{ tokens: number, starts: number[], theme: Theme, stops: import("../shared/types.js").Stops }} scene */
+  show(scene) {
+    this.scene = scene;
+    this.colours = ramp(scene.stops);
+    this.colours[0] = 0;
+    if (this.head) this.paintHead(this.place, this.head);
+    this.draw();
+  }
+
+  /** @param {Place} place @param {Overview} head */
+  paintHead(place, head) {
+    const same = this.head === head;
+    Object.assign(this, { place, head, whole: this.paint(head) });
+    if (!same) this.tiles.clear();
+    this.draw();
+  }
+
+  /** @param {Tile} tile */
+  paint({ codes, columns }) {
+    const pixels = new Uint32Array(codes.length);
+    for (let i = 0; i < codes.length; i++) pixels[i] = this.colours[codes[i]];
+    return pixelCanvas(pixels, columns);
+  }
+
+  /** Shows the whole of another text. */
+  reset() {
+    Object.assign(this, { zoom: EVERYTHING, head: null, whole: null });
+    this.tiles.clear();
+  }
+
+  get shape() {
+    const n = this.scene?.tokens ?? 1;
+    return /** @type {[number, number]} */ ([n, n]);
+  }
+
+  /** @returns {Rectangle} */
+  get plot() {
+    const side = Math.max(120, Math.min(this.stage.clientWidth - LABELS.left, this.stage.clientHeight - LABELS.top));
+    return { x: LABELS.left, y: LABELS.top, w: side, h: side };
+  }
+
+  /** Tokens in a pixel. */
+  get perPixel() {
+    return this.shape[0] / this.zoom.z / this.plot.w;
+  }
+
+  /** How many tokens a side a drawn cell has: as fine as pixels of the screen can tell. */
+  get step() {
+    const wanted = this.perPixel / sharpness(this.canvas);
+    return Math.min(this.head?.step ?? 1, 2 ** Math.max(0, Math.floor(Math.log2(Math.max(1, wanted)))));
+  }
+
+  drawNow() {
+    const { scene, head } = this;
+    if (!scene || !this.stage.clientWidth) return;
+    const context = sizeCanvas(this.canvas, this.stage.clientWidth, this.stage.clientHeight);
+    const { plot } = this;
+    context.save();
+    context.beginPath();
+    context.rect(plot.x, plot.y, plot.w, plot.h);
+    context.clip();
+    context.fillStyle = scene.theme.secondary;
+    context.fillRect(plot.x, plot.y, plot.w, plot.h);
+    canvasContext(this.canvas).imageSmoothingEnabled = false;
+    if (head && this.whole) {
+      this.drawCells(this.whole, 0, 0, head.step, head);
+      if (this.step < head.step || head.step === 1) this.drawTiles(head);
+    }
+    this.drawMarks(context);
+    context.restore();
+    frameBox(context, plot, 0, scene.theme.border);
+    this.drawLabels(context, scene.theme);
+    if (this.zoom.z > 1.5 && this.whole && head) this.drawMap(context, this.whole, scene.theme);
+    this.stage.dataset.step = String(this.step);
+    this.stage.dataset.waiting = String([...this.tiles.values()].filter((tile) => !tile).length);
+  }
+
+  /**
+   * @param {HTMLCanvasElement} picture @param {number} q @param {number} k first tokens
+   * @param {number} step @param {Tile} tile
+   */
+  drawCells(picture, q, k, step, { rows, columns }) {
+    const { plot, zoom, perPixel } = this;
+    const x = plot.x + (k - zoom.k0) / perPixel;
+    const y = plot.y + (q - zoom.q0) / perPixel;
+    canvasContext(this.canvas).drawImage(picture, x, y, (columns * step) / perPixel, (rows * step) / perPixel);
+  }
+
+  /** @param {Overview} head */
+  drawTiles(head) {
+    const { step, zoom, plot, perPixel } = this;
+    const size = TILE * step;
+    const last = Math.ceil(this.shape[0] / size) - 1;
+    const range = (/** @type {number} */ from) => [
+      Math.floor(from / size),
+      Math.min(last, Math.floor((from + plot.w * perPixel) / size)),
+    ];
+    const [[i0, i1], [j0, j1]] = [range(zoom.q0), range(zoom.k0)];
+    for (let i = i0; i <= i1; i++) {
+      for (let j = j0; j <= j1; j++) {
+        if (head.plain && j > i) continue; // all of it is masked
+        const name = [...this.place, step, i, j].join(".");
+        const tile = this.tiles.get(name);
+        if (tile) {
+          this.tiles.keep(name, tile); // the latest
+          this.drawCells(tile.picture, i * size, j * size, step, tile.tile);
+        } else if (tile === undefined) this.ask(name, head, step, i, j);
+      }
+    }
+  }
+
+  /** @param {string} name @param {Overview} head @param {number} step @param {number} i @param {number} j */
+  ask(name, head, step, i, j) {
+    this.tiles.keep(name, null);
+    this.does
+      .supply()
+      .tile(this.place, head, step, i, j)
+      .then((tile) => this.head === head && this.tiles.keep(name, { tile, picture: this.paint(tile) }))
+      .catch(() => this.tiles.delete(name))
+      .finally(this.draw);
+  }
+
+  /** @param {DrawingContext} context */
+  drawMarks(context) {
+    const { plot, zoom, perPixel, scene } = this;
+    if (!scene) return;
+    this.marked.forEach(([start, stop], axis) => {
+      const from = (start - (axis ? zoom.k0 : zoom.q0)) / perPixel;
+      const size = Math.max(2, (stop - start) / perPixel);
+      const box = axis
+        ? { x: plot.x + from, y: plot.y, w: size, h: plot.h }
+        : { x: plot.x, y: plot.y + from, w: plot.w, h: size };
+      frameBox(context, box, 0, axis ? scene.theme.k : scene.theme.q, 1.5);
+    });
+  }
+
+  /** Labels of units: as many as have room. @param {DrawingContext} context @param {Theme} theme */
+  drawLabels(context, theme) {
+    const { plot, zoom, perPixel, scene, does } = this;
+    if (!scene) return;
+    Object.assign(context, { font: `11px ${theme.font}`, textBaseline: "middle" });
+    for (const [axis, first] of /** @type {const} */ ([
+      ["q", zoom.q0],
+      ["k", zoom.k0],
+    ])) {
+      let free = -Infinity;
+      const stop = first + plot.w * perPixel;
+      context.fillStyle = theme[axis];
+      for (let u = unitOf(scene.starts, first); u < scene.starts.length && scene.starts[u] < stop; u++) {
+        const at = Math.max(0, (scene.starts[u] - first) / perPixel) + LINE / 2;
+        if (at < free || at > plot.w - LINE / 2) continue;
+        free = at + LINE;
+        const text = does.labelOf(u, axis === "q" ? 20 : 13);
+        context.save();
+        if (axis === "q") context.translate(plot.x - 6, plot.y + at);
+        else context.translate(plot.x + at, plot.y - 6);
+        if (axis === "k") context.rotate(-Math.PI / 2);
+        context.textAlign = axis === "q" ? "right" : "left";
+        context.fillText(text, 0, 0, axis === "q" ? LABELS.left - 8 : LABELS.top - 8);
+        context.restore();
+      }
+    }
+  }
+
+  /** @param {DrawingContext} context @param {HTMLCanvasElement} whole @param {Theme} theme */
+  drawMap(context, whole, theme) {
+    const box = this.mapBox;
+    context.fillStyle = theme.background;
+    context.fillRect(box.x, box.y, box.w, box.h);
+    canvasContext(this.canvas).drawImage(whole, box.x, box.y, box.w, box.h);
+    frameBox(context, box, 0, theme.border);
+    const by = MAP / this.shape[0];
+    const span = Math.max(3, MAP / this.zoom.z);
+    frameBox(
+      context,
+      { x: box.x + this.zoom.k0 * by, y: box.y + this.zoom.q0 * by, w: span, h: span },
+      0,
+      theme.primary,
+      2,
+    );
+  }
+
+  get mapBox() {
+    const { plot } = this;
+    return { x: plot.x + plot.w - MAP - 6, y: plot.y + 6, w: MAP, h: MAP };
+  }
+
+  /** What is drawn at a pointer. @param {{ clientX: number, clientY: number }} event @returns {Cell | null} */
+  cellAt(event) {
+    const [x, y] = placeOn(this.stage, event);
+    const { plot, zoom, perPixel, head } = this;
+    const [query, key] = [zoom.q0 + (y - plot.y) * perPixel, zoom.k0 + (x - plot.x) * perPixel].map(Math.floor);
+    const inside = x >= plot.x && y >= plot.y && x < plot.x + plot.w && y < plot.y + plot.h;
+    if (!head || !inside || query >= this.shape[0] || key >= this.shape[1]) return null;
+    const size = this.step * TILE;
+    const tile = this.tiles.get([...this.place, this.step, Math.floor(query / size), Math.floor(key / size)].join("."));
+    const [source, step] = tile ? [tile.tile, this.step] : [head, head.step];
+    const [row, column] = [query, key].map((at) => Math.floor((tile ? at % size : at) / step));
+    const at = row * source.columns + column;
+    return { query, key, size: step, code: source.codes[at], weight: source.weights?.[at] };
+  }
+
+  /** @param {Zoom} zoom */
+  move(zoom) {
+    this.zoom = clampZoom(zoom, this.shape);
+    this.draw();
+  }
+
+  /** @param {number} factor @param {[number, number]} [middle] in pixels of the stage */
+  magnify(factor, middle) {
+    const { plot, zoom, perPixel } = this;
+    const [x, y] = middle ?? [plot.x + plot.w / 2, plot.y + plot.h / 2];
+    const [q, k] = [zoom.q0 + (y - plot.y) * perPixel, zoom.k0 + (x - plot.x) * perPixel];
+    this.move(zoomAt(zoom, factor, q, k, this.shape));
+  }
+
+  /** Shows a cell large. @param {number} query @param {number} key @param {number} tokens about so many around it */
+  visit(query, key, tokens = 60) {
+    const z = this.shape[0] / tokens;
+    this.move({ z, q0: query - tokens / 2, k0: key - tokens / 2 });
+  }
+
+  listen() {
+    const { stage, fingers } = this;
+    stage.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      this.magnify(wheelFactor(event), placeOn(stage, event));
+    });
+    stage.addEventListener("pointerdown", (event) => {
+      stage.setPointerCapture(event.pointerId);
+      fingers.set(event.pointerId, event);
+      this.moved = fingers.size > 1;
+    });
+    stage.addEventListener("pointermove", (event) => this.hear(event));
+    for (const name of /** @type {const} */ (["pointerup", "pointercancel"])) {
+      stage.addEventListener(name, (event) => {
+        const cell = this.cellAt(event);
+        if (name === "pointerup" && fingers.has(event.pointerId) && !this.moved && !this.goOnMap(event) && cell)
+          this.does.press(cell);
+        fingers.delete(event.pointerId);
+      });
+    }
+    stage.addEventListener("pointerleave", () => this.does.point(null));
+    stage.addEventListener("dblclick", (event) => this.magnify(4, placeOn(stage, event)));
+    stage.addEventListener("keydown", (event) => {
+      const arrow = /** @type {Record<string, number[]>} */ (ARROWS)[event.key];
+      const span = this.shape[0] / this.zoom.z / 4;
+      if (arrow) this.move({ ...this.zoom, q0: this.zoom.q0 + arrow[0] * span, k0: this.zoom.k0 + arrow[1] * span });
+      else if (event.key === "+" || event.key === "=") this.magnify(2);
+      else if (event.key === "-") this.magnify(0.5);
+      else if (event.key === "0" || event.key === "Home") this.move(EVERYTHING);
+      else return;
+      event.preventDefault();
+    });
+  }
+
+  /** @param {PointerEvent} event */
+  hear(event) {
+    const { fingers, stage } = this;
+    const before = fingers.get(event.pointerId);
+    if (!before) {
+      this.does.point(this.cellAt(event));
+      return;
+    }
+    const others = [...fingers].filter(([id]) => id !== event.pointerId).map(([, finger]) => finger);
+    if (Math.hypot(event.clientX - before.clientX, event.clientY - before.clientY) < (this.moved ? 0 : 4)) return;
+    this.moved = true;
+    fingers.set(event.pointerId, event);
+    const { zoom, perPixel } = this;
+    if (others.length) {
+      const spread = (/** @type {{ clientX: number, clientY: number }} */ finger) =>
+        Math.max(1, Math.hypot(finger.clientX - others[0].clientX, finger.clientY - others[0].clientY));
+      this.magnify(clamp(spread(event) / spread(before), 0.5, 2), placeOn(stage, others[0]));
+      return;
+    }
+    const [[x0, y0], [x1, y1]] = [placeOn(stage, before), placeOn(stage, event)];
+    this.move({ ...zoom, q0: zoom.q0 - (y1 - y0) * perPixel, k0: zoom.k0 - (x1 - x0) * perPixel });
+  }
+
+  /** Goes where the small map was pressed. @param {PointerEvent} event */
+  goOnMap(event) {
+    const [x, y] = placeOn(this.stage, event);
+    const box = this.mapBox;
+    const [k, q] = [(x - box.x) / MAP, (y - box.y) / MAP];
+    if (this.zoom.z <= 1.5 || k < 0 || q < 0 || k > 1 || q > 1) return false;
+    const [n, span] = [this.shape[0], this.shape[0] / this.zoom.z / 2];
+    this.move({ ...this.zoom, q0: q * n - span, k0: k * n - span });
+    return true;
+  }
+}

@@ -1,0 +1,67 @@
+"""Texts that are longer than a sentence: those that come with the app, and files that visitors open."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from attnviz.base.message import Message, Problem
+
+LONGEST = 100_000  #: characters
+_DATA = Path(__file__).with_name("data")
+FILES = {"alice": "alice.txt", "boat": "boat_chat.json"}
+Chat = tuple[tuple[str, str], ...]  #: (role, content) of each turn
+
+
+@cache
+def shipped_text(name: str) -> str | Chat:
+    """A text that comes with the app, by its name among FILES."""
+    return read_file((_DATA / FILES[name]).read_bytes())[0]
+
+
+def read_file(data: bytes) -> tuple[str | Chat, Message | None]:
+    """What a file holds, a chat where it is JSON of one; and where it was cut, if it was."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Problem("This file is not text in UTF-8") from None
+    if "\x00" in text:
+        raise Problem("This file is not text: it holds bytes that no text contains")
+    return parse_text(text)
+
+
+def parse_text(text: str) -> tuple[str | Chat, Message | None]:
+    """The same of a text."""
+    text = text.replace("\r\n", "\n").strip()
+    if not text:
+        raise Problem("The text is empty")
+    chat = _parse_chat(text) if text[0] in "[{" else None
+    if chat is not None:
+        return chat, None
+    if len(text) <= LONGEST:
+        return text, None
+    where = text[LONGEST - 24 : LONGEST].strip()
+    counts: dict[str, Any] = {"n": f"{len(text):,}", "most": f"{LONGEST:,}", "where": where}
+    return text[:LONGEST], Message("Of {n} characters the first {most} are read, up to “{where}”.", counts)
+
+
+def _parse_chat(text: str) -> Chat | None:
+    """The turns of a chat: a list of objects with "role" and "content", or an object with it as "messages"."""
+    try:
+        value = json.loads(text)
+        turns = value["messages"] if isinstance(value, dict) else value
+        return tuple((str(turn["role"]), str(turn["content"])) for turn in turns)[:2000] or None
+    except (ValueError, TypeError, LookupError):
+        return None  # a text that only looks like one
+
+
+def render_chat(chat: Chat, tokenizer: Any) -> str:
+    """A chat as the tokenizer's template writes it, which may put a system turn before it; else a paragraph a turn."""
+    turns = [{"role": role, "content": content} for role, content in chat]
+    if not getattr(tokenizer, "chat_template", None):
+        return "\n\n".join(f"{turn['role']}: {turn['content']}" for turn in turns)[:LONGEST]
+    try:
+        text = str(tokenizer.apply_chat_template(turns, tokenize=False))
+    except Exception as refusal:  # a template refuses roles and orders in its own ways
+        raise Problem("The model’s chat template refuses this chat: {why}", why=str(refusal)[:200]) from refusal
+    return text[:LONGEST]

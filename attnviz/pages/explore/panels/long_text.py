@@ -1,0 +1,265 @@
+"""A long text in place of a sentence: where it comes from, the picture, and a question about it."""
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from attnviz.analysis import long_text
+from attnviz.analysis.ask_text import Answer, ask_text
+from attnviz.analysis.model_run import ModelRun, Request, StackId
+from attnviz.app import long_run, widgets
+from attnviz.app.cache import model_cache
+from attnviz.app.links import link_state
+from attnviz.app.panel import fragment, show_notices, show_problem, show_problems
+from attnviz.base.message import Message, Problem
+from attnviz.base.words import _
+from attnviz.canvas.head.ahead import offer_parts
+from attnviz.canvas.long_text import AnswerLine, Span, TextState
+from attnviz.canvas.long_text import long_text as draw_component
+from attnviz.canvas.shared import packing
+from attnviz.engine import Rerun
+from attnviz.models.capture.bands import is_plain_causal
+from attnviz.models.tokens.units import UNIT_NAMES, UnitName, split_units
+from attnviz.pages.explore import choices
+from attnviz.pages.explore.maths import long_texts
+from attnviz.pages.explore.panels import shown_head
+
+LONG = 4_096  #: characters from which on a typed sentence is a long text
+_OWN, _UPLOAD = "_long_text", "_long_text_upload"
+PARTS = ("overview", "tile", "q", "k", "row", "wall", "answer")  #: the same as in canvas/long_text/head_supply.js
+COUNTS = {"overview": 2, "tile": 5, "q": 3, "k": 3, "row": 4, "answer": 3}  #: numbers that name one of a head's
+
+
+def menu() -> None:
+    """Draw the menu that opens a long text."""
+    box = st.popover(_("Long text"), icon=":material/menu_book:", type="tertiary", key="long-menu", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        st.caption(_("A chapter or a chat in place of a sentence: as long as the model reads."))
+        for name, label in titles().items():
+            if name != "own":
+                st.button(label, key=f"long-{name}", on_click=choose, args=(name,), width="stretch")
+        file = st.file_uploader(_("Open a file: text, or a chat as JSON"), type=["txt", "md", "json"], key="long-file")
+        if file is not None and st.session_state.get(_UPLOAD) != file.file_id:
+            st.session_state[_UPLOAD] = file.file_id
+            with show_problems():
+                _store(*long_texts.read_file(file.getvalue()))
+        pasted = st.text_area(_("or paste it here"), key="long-pasted", max_chars=None)
+        st.button(_("Read it"), key="long-read", on_click=_take_pasted, disabled=not pasted.strip())
+
+
+def titles() -> dict[str, str]:
+    """What the texts are called."""
+    return {
+        "alice": _("Alice in Wonderland, chapters I and II"),
+        "boat": _("A chat of 60 turns about an old boat"),
+        "own": _("Your text"),
+    }
+
+
+def draw_title(name: str) -> None:
+    """Draw what the open text is called, and the way back."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(_("Back to a sentence"), icon=":material/arrow_back:", key="long-back", on_click=choose, args=("",))
+        st.markdown(f"**{titles()[name]}**", width="content")
+
+
+def choose(name: str) -> None:
+    """Open a text; none: the sentence again. A callback."""
+    question = {choices.QUESTION: "", choices.TEXT_UNIT: "turn" if name == "boat" else "sentence"}
+    link_state.set_many({choices.DOCUMENT: name, **question})
+    st.session_state.pop(_STATE, None)
+
+
+def _take_pasted() -> None:
+    try:
+        _store(*long_texts.parse_text(st.session_state.get("long-pasted") or ""))
+    except Problem as problem:
+        show_problem(problem)
+
+
+def _store(text: str | long_texts.Chat, cut: Message | None) -> None:
+    st.session_state[_OWN] = text, cut
+    choose("own")
+
+
+def find_request(model: str, sentence: str) -> Request | None:
+    """The request of the text that is open, or of a sentence that is a long one; None for any other."""
+    name = link_state.value(choices.DOCUMENT)
+    if not name:
+        return Request(model, sentence) if len(sentence) > LONG else None
+    if name == "own":
+        text, cut = st.session_state.get(_OWN, ("", None))
+        if not text:
+            st.info(_("The text of this link was not sent along: open the file here."))
+            return None
+        show_notices([cut] if cut else [])
+    else:
+        text = long_texts.shipped_text(name)
+    if isinstance(text, str):
+        return Request(model, text)
+    return Request(model, long_texts.render_chat(text, model_cache.get_model(model).tokenizer), frame="none")
+
+
+_STATE = "_long_text_state"
+
+
+@fragment
+def draw(request: Request) -> None:
+    """Draw the picture of a long text and the question about it."""
+    with show_problems():
+        run = long_run.read_text(request)
+        if run is None:
+            return
+        show_notices(run.notices)
+        stack = run.stacks[0]
+        picture = st.container(key="main-picture")
+        question = _draw_question() if stack.id == "decoder" else ""
+        state = _current_state(run)
+        answers = _answers(run, question, state.hidden)
+        best = answers[0].retrieval if answers else ()
+        lines = [
+            AnswerLine(
+                answer.labels[answer.asked :],
+                _offer(run.request, stack.id, (question, answer_hidden)),
+                answer_hidden,
+            )
+            for answer, answer_hidden in zip(answers, (None, state.hidden), strict=False)
+        ]
+        with picture:
+            draw_component(
+                "long",
+                [
+                    span.label if span.special else text
+                    for span, text in zip(run.source.spans, _texts(run), strict=True)
+                ],
+                _units(run),
+                state,
+                address=_offer(run.request, stack.id),
+                heads=[layer.n_heads for layer in stack.layers],
+                answers=lines,
+                retrieval=best,
+                on_stand=_store_state,
+            )
+
+
+def _texts(run: ModelRun) -> list[str]:
+    """The piece of the text of each token, blanks included."""
+    texts = run.source.texts
+    return [texts[span.segment][span.start : span.end] for span in run.source.spans]
+
+
+def _units(run: ModelRun) -> dict[str, list[int]]:
+    """First tokens of the words, sentences, paragraphs and, where it is a chat, turns of the text."""
+
+    def compute() -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for kind in UNIT_NAMES:
+            try:
+                found[kind] = [unit.start for unit in split_units(tokenizer, run.source.ids, kind)]
+            except Problem:  # a tokenizer that knows no turns
+                continue
+        if len(found.get("turn", ())) < 2:
+            found.pop("turn", None)
+        return found
+
+    tokenizer = model_cache.model_of_run(run).tokenizer
+    return model_cache.cached_result(run, "units", compute)
+
+
+def _current_state(run: ModelRun) -> TextState:
+    """Where a hand left the picture, or the link's head and units."""
+    stack, unit = run.stacks[0], link_state.value(choices.TEXT_UNIT)
+    kept: TextState = st.session_state.get(_STATE, TextState((0, 0), unit))
+    last = len(run.source)
+    spans = {"pinned": kept.pinned, "hidden": kept.hidden}
+    fitting = {name: span if span and span[1] <= last else None for name, span in spans.items()}
+    units: UnitName = unit if unit in _units(run) else "sentence"  # type: ignore[assignment]
+    return TextState(shown_head.current_head(stack), units, **fitting)
+
+
+def _store_state(state: TextState) -> None:
+    """Keep where a hand left the picture; head and units go into the link. A callback."""
+    st.session_state[_STATE] = state
+    link_state.set_many({choices.AT: state.tile, choices.TEXT_UNIT: state.unit})
+
+
+def _draw_question() -> str:
+    """Draw the field of the question and return it."""
+    return widgets.text_box(
+        choices.QUESTION,
+        _("Ask the text"),
+        placeholder=_("The name of Alice’s cat is"),
+        help=_(
+            "It is put after the text, and the model goes on with what is most likely. A small model is often wrong."
+        ),
+    ).strip()
+
+
+def _answers(run: ModelRun, question: str, hidden: Span | None) -> list[Answer]:
+    """The answer to the question, and the one without the hidden part if one is."""
+    if not question:
+        return []
+    variants = [None] if hidden is None else [None, hidden]
+    return [_answer(run, question, variant) for variant in variants]
+
+
+def _answer(run: ModelRun, question: str, hidden: Span | None) -> Answer:
+    answer: Answer = model_cache.rerun_cached(run, Rerun(ask_text, (question, hidden)))
+    return answer
+
+
+def _offer(request: Request, stack_id: StackId, asked: tuple[str, Span | None] | None = None) -> str:
+    """Address of the parts of a text, or of what the tokens of an answer read."""
+    return offer_parts((request, stack_id, asked), partial(_make_part, request, stack_id, asked))
+
+
+def _make_part(
+    request: Request, stack_id: StackId, asked: tuple[str, Span | None] | None, part: int, *numbers: int
+) -> bytes:
+    """One part of a text that is in memory; LookupError where there is none. Computes nothing with the model."""
+    layers = (run := model_cache.run_in_memory(request)).stack(stack_id).layers
+    name = PARTS[part] if part < len(PARTS) else ""
+    if name == "wall" and numbers in ((1,), (4,)):
+        return model_cache.cached_result(
+            run, (stack_id, name, numbers), lambda: long_text.sample_heads(layers, *numbers).tobytes()
+        )
+    if len(numbers) < COUNTS.get(name, len(numbers) + 1):
+        raise LookupError(numbers)
+    index, head, *more = numbers
+    layer = layers[index]
+    if head >= layer.n_heads:
+        raise LookupError(numbers)
+    if name == "answer" and asked is not None:
+        answer: Answer | None = model_cache.process_caches().reruns.find((run.request, Rerun(ask_text, asked)))
+        if answer is None:
+            raise LookupError(asked)
+        row = sum(layer.n_heads for layer in layers[:index]) + head
+        return np.ascontiguousarray(answer.rows[more[0], row, : len(run.source)], "<f4").tobytes()
+    overview = model_cache.cached_result(
+        run, (stack_id, "overview", index, head), lambda: long_text.make_overview(layer, head)
+    )
+    if name == "overview":
+        return _pack_overview(overview, layer)
+    if name == "tile":
+        step, i, j = more[:3]
+        size = step * long_text.TILE
+        if step not in (1, 2, 4, 8, 16, 32) or i * size >= layer.shape[2] or j * size >= layer.shape[3]:
+            raise LookupError(numbers)
+        codes = long_text.log_codes(long_text.make_tile(layer, head, overview.lse, step, i, j))
+        return packing.pack_blob({"rows": codes.shape[0], "columns": codes.shape[1]}, codes.tobytes())
+    if name in ("q", "k"):
+        return long_text.block_vectors(layer, head, name, more[0]).cpu().numpy().astype("<f4").tobytes()
+    if name == "row" and 0 <= more[0] < more[1] <= layer.shape[2]:
+        return long_text.mean_row(layer, head, *more[:2]).cpu().numpy().astype("<f4").tobytes()
+    raise LookupError(numbers)
+
+
+def _pack_overview(overview: long_text.HeadOverview, layer: long_text.RecordedLayer) -> bytes:
+    rows, columns = overview.codes.shape
+    width = layer.qkv[0].shape[-1] if layer.exact else 0
+    header = {"step": overview.step, "rows": rows, "columns": columns, "width": width, "scale": layer.scale}
+    plain = {"plain": is_plain_causal(layer)}
+    return packing.pack_blob(header | plain, overview.codes.tobytes() + overview.lse.astype("<f4").tobytes())

@@ -1,0 +1,155 @@
+"""Tiles, rows and answers of a long text against eager weights in float64, computed by another hand."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.analysis import long_text
+from attnviz.analysis.ask_text import ask_text, prompt_ids
+from attnviz.analysis.model_run import Request, run_model
+from attnviz.base.message import Problem
+from attnviz.pages.explore.maths import long_texts
+
+TOKENS = 700
+HEADS = [(0, 1), (13, 8), (29, 4)]
+
+
+@pytest.fixture(scope="module")
+def read(smollm2):
+    """The first tokens of the chapter as read here, and eager weights of some heads in float64."""
+    text = long_texts.shipped_text("alice")
+    run = run_model(Request("smollm2-135m", text, limit=TOKENS), smollm2)
+    eager = {}
+    for layer, head in HEADS:
+        q, k, _ = (part.double() for part in run.trace.layers[layer].qkv)
+        scores = q[0, head] @ k[0, head // 3].T / 64**0.5
+        scores[torch.ones_like(scores).triu(1).bool()] = -torch.inf
+        eager[layer, head] = scores.softmax(-1)
+    return run, eager
+
+
+@pytest.fixture(scope="module")
+def reported(smollm2):
+    """What transformers itself reports for the first 300 tokens, computed eagerly."""
+    ids = smollm2.tokenizer(long_texts.shipped_text("alice"), return_tensors="pt")["input_ids"][:, :300]
+    before = smollm2.model.config._attn_implementation
+    smollm2.model.set_attn_implementation("eager")
+    try:
+        with torch.no_grad():
+            return smollm2.model(ids, output_attentions=True).attentions
+    finally:
+        smollm2.model.set_attn_implementation(before)
+
+
+def largest(weights, step):
+    """The largest of each block in a loop over blocks; -1 where all is later."""
+    n = len(weights)
+    seen = torch.where(torch.ones_like(weights).tril().bool(), weights, -1.0)
+    return torch.stack(
+        [torch.stack([seen[i : i + step, j : j + step].max() for j in range(0, n, step)]) for i in range(0, n, step)]
+    )
+
+
+@pytest.mark.parametrize("layer, head", HEADS)
+@pytest.mark.parametrize("step, i, j", [(1, 0, 0), (1, 2, 1), (1, 1, 2), (2, 1, 0), (8, 0, 0)])
+def test_a_tile_has_the_largest_weight_of_each_block(read, layer, head, step, i, j):
+    run, eager = read
+    recorded = run.trace.layers[layer]
+    lse = long_text.make_overview(recorded, head).lse
+    rows, columns = (slice(at * 256, at * 256 + 256) for at in (i, j))
+    wanted = largest(eager[layer, head], step)[rows, columns]
+    for sums in (lse, np.empty(0, np.float32)):  # by the rows' sums, and as heads are that need more than those
+        tile = long_text.make_tile(recorded, head, sums, step, i, j).double()
+        torch.testing.assert_close(tile, wanted, atol=2e-5, rtol=1e-4)
+
+
+def test_an_overview_codes_every_block_and_a_weight_of_nine_tenths_is_seen_in_it(read):
+    run, eager = read
+    overview = long_text.make_overview(run.trace.layers[13], 8)
+    wanted = largest(eager[13, 8], overview.step).numpy()
+    assert overview.step == 2
+    assert (overview.codes == 0).tolist() == (wanted < 0).tolist()
+    told = 10 ** (((overview.codes.astype(float) - 1) / 254 - 1) * 5)
+    np.testing.assert_allclose(told[wanted > 1e-5], wanted[wanted > 1e-5], rtol=0.024)
+    one = torch.full((256, 256), 1 / 8192)
+    one[7, 9] = 0.9
+    codes = long_text.log_codes(long_text._largest_of_blocks(one, 16)).astype(int)
+    assert codes.max() == codes[0, 0] == 253  # of 255: nearly the strongest colour
+    assert np.delete(codes.ravel(), 0).max() < 70
+
+
+def test_rows_of_a_sentence_are_those_that_transformers_reports(read, reported, smollm2):
+    run = run_model(Request("smollm2-135m", long_texts.shipped_text("alice"), limit=300), smollm2)
+    for layer, head in HEADS:
+        row = long_text.mean_row(run.trace.layers[layer], head, 120, 150)
+        torch.testing.assert_close(row, reported[layer][0, head, 120:150].mean(0), atol=2e-5, rtol=1e-3)
+
+
+def test_the_wall_shows_rows_that_were_computed_and_all_of_them_where_there_are_enough(read):
+    run, eager = read
+    layers = run.trace.layers[13:14]
+    few, many = (long_text.sample_heads(layers, per_row)[8].astype(int) for per_row in (1, 22))
+    assert few.shape == (32, 32)
+    assert (few <= many).all()  # a sampled row is one of the rows
+    edges = [n * TOKENS // 32 for n in range(33)]
+    seen = torch.where(torch.ones(TOKENS, TOKENS).tril().bool(), eager[13, 8], -1.0)
+    whole = torch.stack([torch.stack([seen[a:b, c:d].max() for c, d in pairwise(edges)]) for a, b in pairwise(edges)])
+    assert np.abs(many - long_text.log_codes(whole)).max() <= 1
+
+
+def test_an_answer_goes_on_from_the_text_as_a_whole_pass_would_and_a_hidden_sentence_is_not_read(read, smollm2):
+    run, _ = read
+    question = "Who is Alice’s cat?"
+    answer = ask_text(run, smollm2, question, most=3)
+    ids = torch.tensor([[*run.source.ids, *prompt_ids(smollm2, run.source.texts[0], question)]])
+    with torch.no_grad():
+        whole = smollm2.model.generate(ids, max_new_tokens=3, do_sample=False, repetition_penalty=1.0)
+    assert smollm2.tokenizer.decode(whole[0, ids.shape[1] :]).strip().startswith(answer.text)
+    torch.testing.assert_close(
+        torch.from_numpy(answer.rows).float().sum(-1), torch.ones(answer.rows.shape[:2]), atol=4e-3, rtol=0
+    )
+    without = ask_text(run, smollm2, question, (100, 400), most=1)
+    assert (without.rows[:, :, 100:400] == 0).all()
+    assert (answer.rows[:, :, 100:400] > 0).any()
+    with pytest.raises(Problem, match="A question has"):
+        ask_text(run, smollm2, "why " * 500)
+
+
+def test_a_chat_is_asked_in_a_turn_of_its_own(smollm2):
+    chat = long_texts.render_chat(long_texts.shipped_text("boat"), smollm2.tokenizer)
+    asked = smollm2.tokenizer.decode(prompt_ids(smollm2, chat, "What is the code?"))
+    assert asked == "<|im_start|>user\nWhat is the code?<|im_end|>\n<|im_start|>assistant\n"
+    assert "Question:" in smollm2.tokenizer.decode(prompt_ids(smollm2, "A cat.", "Who?"))
+
+
+def test_files_are_texts_or_chats_and_a_long_one_says_where_it_is_cut():
+    assert len(long_texts.shipped_text("boat")) == 60
+    turns = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]
+    for value in (turns, {"messages": turns}):
+        assert long_texts.read_file(json.dumps(value).encode())[0] == (("user", "Hi"), ("assistant", "Ho"))
+    assert long_texts.parse_text('{"a": 1}') == ('{"a": 1}', None)
+    text, cut = long_texts.parse_text("word " * 25_000)
+    assert len(text) == 100_000
+    assert "100,000" in str(cut)
+    for data in (b"\xff\xfe", b"a\x00b", b"  "):
+        with pytest.raises(Problem):
+            long_texts.read_file(data)
+
+
+def test_a_pass_can_be_stopped_after_any_block(smollm2):
+    shares = []
+
+    def step(share):
+        shares.append(share)
+        if len(shares) == 4:
+            raise Problem("stopped")
+
+    with pytest.raises(Problem, match="stopped"):
+        run_model(Request("smollm2-135m", "The cat sat."), smollm2, step)
+    assert shares == [n / 30 for n in range(1, 5)]
+    shares.clear()
+    run_model(Request("smollm2-135m", "The cat sat."), smollm2, lambda share: shares.append(share))
+    assert shares[-1] == 1
