@@ -102,7 +102,7 @@ def test_the_wall_shows_rows_that_were_computed_and_all_of_them_where_there_are_
 
 def test_an_answer_goes_on_from_the_text_as_a_whole_pass_would_and_a_hidden_sentence_is_not_read(read, smollm2):
     run, _ = read
-    question = "Who is Alice’s cat?"
+    question = "Alice was beginning to get very tired of"
     answer = ask_text(run, smollm2, question, most=3)
     ids = torch.tensor([[*run.source.ids, *prompt_ids(smollm2, run.source.texts[0], question)]])
     with torch.no_grad():
