@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AllHeads } from "../../attnviz/canvas/shared/raw_scores.js";
+import { AllHeads, allArrived } from "../../attnviz/canvas/shared/raw_scores.js";
 import { NO_EDIT } from "../../attnviz/canvas/shared/edit.js";
-import { drawAtPace, editTilesInTasks, editTiles } from "../../attnviz/canvas/overview/tiles.js";
+import { bringEditedTiles, drawAtPace, editTilesInTasks, editTiles } from "../../attnviz/canvas/overview/tiles.js";
+import { deflate } from "../../attnviz/canvas/shared/packing.js";
 import { pause } from "../../attnviz/canvas/shared/surface.js";
 
 Object.assign(globalThis, { window: globalThis });
@@ -61,4 +62,20 @@ test("of many changes of a long sentence the last is drawn, one drawing at a tim
   });
   await pause(0);
   assert.deepEqual([drawn, most], [[1, 3, "ready"], 1], "whoever saves waits for the last drawing");
+});
+
+test("what is saved waits for small pictures that the server was asked for", async () => {
+  const [group] = edited();
+  const codes = new Uint8Array([7, 8, 9]);
+  const answer = new Response(new Uint8Array(await deflate(codes)), {
+    headers: { "content-type": "application/octet-stream" },
+  });
+  Object.assign(group, { doc: 1, tiles: {}, listeners: [] });
+  void bringEditedTiles(group, "/tiles", [0, 0], async () => {
+    await pause(50);
+    return answer;
+  });
+  assert.equal(group.edited, undefined);
+  await allArrived(group);
+  assert.deepEqual(group.edited.codes, codes);
 });

@@ -31,6 +31,7 @@ import {
 } from "./mosaic_geometry.js";
 import { drawMosaic, drawMosaicLit, mosaicBoard, mosaicFigure } from "./mosaic_scene.js";
 import { Preview } from "./preview.js";
+import { allArrived } from "../shared/raw_scores.js";
 import { drawAtPace, editTilesInTasks, editTiles } from "./tiles.js";
 
 /** @import { Component, FigurePart, OverviewHeader, Theme } from "../shared/types.js" */
@@ -442,8 +443,14 @@ class SavedOverview extends Overview {
       () => [this.part()],
       mosaicFigure,
       () => null,
-      this.follow.ready,
+      () => this.ready(),
     );
+  }
+
+  /** Waits until the tiles are drawn as the visitor's mask and scale have them. */
+  async ready() {
+    await allArrived(this.shown.group);
+    await this.follow.ready();
   }
 
   /** The tiles on show, as a part of a figure. @returns {FigurePart} */

@@ -1,7 +1,7 @@
 // All heads' small pictures from their weights, as Python's packing.thumbnails makes them: the largest weight of each block; and
 // under the visitor's mask and scale, where all heads' scores are here.
 
-import { fetchBytes } from "../shared/raw_scores.js";
+import { fetchBytes, noteArrival } from "../shared/raw_scores.js";
 import { attend } from "../shared/attend.js";
 import { isEdited, editFor, scaleFactor, editedMask } from "../shared/edit.js";
 import { tell } from "../shared/group.js";
@@ -129,10 +129,12 @@ export async function bringEditedTiles(group, address, at, get = (from) => fetch
   if (!address || wanted.get(group) === address) return;
   wanted.set(group, address);
   const { doc, tiles } = group;
-  const codes = await fetchBytes(address, get, inflate);
-  if (codes === null || wanted.get(group) !== address) return;
-  group.edited = { at, codes, doc, tiles };
-  tell(group, "all");
+  await noteArrival(group, async () => {
+    const codes = await fetchBytes(address, get, inflate);
+    if (codes === null || wanted.get(group) !== address) return;
+    group.edited = { at, codes, doc, tiles };
+    tell(group, "all");
+  });
 }
 
 /**

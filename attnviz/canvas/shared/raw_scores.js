@@ -222,11 +222,26 @@ export async function bringAllHeads(group, address, get = (from) => fetch(from, 
   if (!address) asked.delete(group);
   if (!address || group.all || asked.get(group) === address) return;
   asked.set(group, address);
-  const all = await fetchBytes(address, get, (bytes) => AllHeads.read(bytes, address));
-  if (all === null || asked.get(group) !== address) return;
-  group.all = all;
-  tell(group, "all");
+  await noteArrival(group, async () => {
+    const all = await fetchBytes(address, get, (bytes) => AllHeads.read(bytes, address));
+    if (all === null || asked.get(group) !== address) return;
+    group.all = all;
+    tell(group, "all");
+  });
 }
+
+/** @type {WeakMap<Group, Promise<unknown>>} what the server was asked for, of each group */
+const arrivals = new WeakMap();
+
+/** @param {Group} group @param {() => Promise<void>} bring */
+export function noteArrival(group, bring) {
+  const coming = bring();
+  arrivals.set(group, Promise.all([arrivals.get(group), coming]));
+  return coming;
+}
+
+/** Waits until heads and tiles that the server was asked for are here. @param {Group} group */
+export const allArrived = (group) => arrivals.get(group) ?? Promise.resolve();
 
 /**
  * What is made of the bytes at an address; null where there are none: heads and tiles then come with the script's answers.
