@@ -177,9 +177,9 @@ def main() -> None:
         if options.url is None:
             time.sleep(15)  # it warms up beside its start
         if options.visitors:
-            seconds = ["--within", "20", "--seconds", "300"]
+            seconds = ["--within", "20", "--seconds", "600"]
             stack.enter_context(ended(["benchmarks.load", "--at", url, "--visitors", str(options.visitors), *seconds]))
-            time.sleep(25)
+            time.sleep(90)  # a browser says first which files an open takes; then all come, and then they act
         print(f"load of this machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
         asyncio.run(measure(url, options.phones, options.steps, options.seconds))
 

@@ -65,7 +65,7 @@ def draw_join_field() -> None:
     """Draw the field for the code of a room, on Start; none where rooms are switched off."""
     if not are_rooms_on():
         return
-    label, join = html.escape(_("The code on the wall")), html.escape(_("Join"))
+    label, join = html.escape(_("In a class? Its code:")), html.escape(_("Join"))
     st.html(
         f'<form class="join-room" action="{app_root()}{PATH}" method="get"><label>{label} '
         f'<input name="code" maxlength="12" size="7" required autocomplete="off" autocapitalize="characters"></label> '

@@ -58,8 +58,8 @@ with (
     if unsaid:
         (above or st).warning("\n\n".join(unsaid[:MOST_REFUSALS] + ["…"] * (len(unsaid) > MOST_REFUSALS)))
     if not page.url_path and not presenting.is_presenting():
-        teaching.draw_join_field()
         navigation.draw_cards()
+        teaching.draw_join_field()
     presenting.end_presenting()
     share_menu.end_figures()
     teaching.draw_wall()

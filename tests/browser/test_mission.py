@@ -756,7 +756,7 @@ def test_a_class_follows_a_lesson_and_its_question_is_voted_on(visit):
     room = wall.get_by_role("dialog", name="The room")
     code = re.search(r"[B-DF-HJ-NP-TV-XZ]{5}", room.inner_text())[0]
     phone = visit("/", width=390, height=844, has_touch=True, is_mobile=True)
-    phone.get_by_label("The code on the wall").fill(code.lower())
+    phone.get_by_label("In a class? Its code:").fill(code.lower())
     phone.get_by_role("button", name="Join").tap()
     expect(room).to_contain_text("1 is here", timeout=FIRST_OPEN)
     with wall.context.expect_page() as opened:

@@ -340,7 +340,7 @@ def test_a_wrong_code_and_an_old_one_get_a_sentence_and_a_field(server, new_page
     phone = browser.new_page(viewport={"width": 390, "height": 844})  # its console says 404, as it should
     phone.goto(server.url)
     at_rest(phone)
-    phone.get_by_label("The code on the wall").fill("hello")
+    phone.get_by_label("In a class? Its code:").fill("hello")
     phone.get_by_role("button", name="Join").click()
     field = phone.get_by_label("The code on the wall")
     expect(phone.get_by_role("alert")).to_contain_text("none of them a vowel")
