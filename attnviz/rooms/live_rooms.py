@@ -64,20 +64,16 @@ class LiveRoom:
 
     def refresh(self) -> None:
         """Read what has changed, and wake whoever waits for it."""
-        self.step = self._newer("step", self.step, lambda content: content)
-        self.question = self._newer("question", self.question, json.loads)
-        self.lecturer = self._newer("lecturer", self.lecturer, json.loads)
+        alive, self.projector, self.is_closed, self.here, self.walls_here, numbers = self.file.overview()
+        for name, read in (("step", bytes), ("question", json.loads), ("lecturer", json.loads)):
+            if numbers.get(name, 0) != getattr(self, name)[0]:
+                number, content = self.file.read(name)
+                setattr(self, name, (number, read(content)))
         if (asked := self.question[1]) is not None:
             self.counts = self.file.count(asked["id"], len(asked["words"]))
-        self.here, self.walls_here = self.file.here()
-        self.is_closed, self.projector = self.file.is_closed(), self.file.projector()
-        if (alive := self.file.alive()) != self._alive:
+        if alive != self._alive:
             self._alive, self._alive_at = alive, self.clock()
         self.wake()
-
-    def _newer(self, name: str, known: State, read: Callable[[Any], Any]) -> State:
-        number, content = self.file.read(name, known[0])
-        return known if number == known[0] else (number, read(content))
 
     def wake(self) -> None:
         """Let every connection look."""

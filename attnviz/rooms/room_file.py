@@ -42,6 +42,13 @@ CREATE TABLE command (number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT);
 """
 
 
+_OVERVIEW = """
+SELECT alive, projector, is_closed, COALESCE(SUM(phones), 0), COALESCE(SUM(walls), 0),
+  (SELECT GROUP_CONCAT(name || ' ' || number) FROM state)
+FROM room LEFT JOIN here ON at > ?
+"""
+
+
 @dataclass(frozen=True)
 class Vote:
     """The words that a tab tapped, by index, ascending, or its number. Of a tab's votes the largest `number` stays."""
@@ -188,12 +195,29 @@ class RoomFile:
             self.touch()
         return written
 
-    def read(self, name: str, known: int = 0) -> tuple[int, Any]:
-        """Number and content of a state, (0, None) before the first; no content where the number is `known`."""
-        found = self.database.execute("SELECT number FROM state WHERE name = ?", (name,)).fetchone()
-        if found is None or found[0] == known:
-            return (0, None) if found is None else (known, None)
-        return tuple(self.database.execute("SELECT number, content FROM state WHERE name = ?", (name,)).fetchone())
+    def read(self, name: str) -> tuple[int, Any]:
+        """Number and content of a state, (0, None) before the first."""
+        found = self.database.execute("SELECT number, content FROM state WHERE name = ?", (name,)).fetchone()
+        return (0, None) if found is None else tuple(found)
+
+    def overview(self) -> tuple[float, str, bool, int, int, dict[str, int]]:
+        """Last sign of life, projector, whether the door is closed, phones and walls here, and each state's number.
+
+        In one query: at each, a busy process lets another thread go first.
+        """
+        found = self.database.execute(_OVERVIEW, (time.time() - CURRENT,)).fetchone()
+        if found is None:
+            raise sqlite3.DatabaseError("the room is not complete yet")
+        alive, projector, is_closed, phones, walls, numbers = found
+        pairs = (each.split() for each in (numbers or "").split(","))
+        return (
+            alive,
+            projector,
+            bool(is_closed),
+            phones,
+            walls,
+            {name: int(number) for name, number in filter(None, pairs)},
+        )
 
     def vote(self, votes: Iterable[Vote]) -> None:
         """Commit these votes, all in one; one that is older than its tab's own is left out."""
