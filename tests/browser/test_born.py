@@ -3,10 +3,13 @@
 import re
 
 import pytest
+import torch
 from playwright.sync_api import expect
 
+import attnviz as av
 from attnviz.pages.born.maths import life
 from tests.browser.conftest import answered, at_rest, until
+from tests.models.tiny import llama, tokens
 
 FILM = ".av-root:has(.bi-curves)"
 PIXELS = "(canvas) => [...canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data].join()"
@@ -87,3 +90,20 @@ def test_the_table_of_the_induction_head_grows_under_the_hand(server_url, new_pa
     assert "born_at" not in page.url, "it grows before the hand lets go"
     page.mouse.up()
     expect(page.get_by_text("At step 1,500 it gives “saw” >99%")).to_be_visible()
+
+
+def test_a_training_of_ones_own_is_opened_and_read_again_while_it_grows(server_url, new_page, tmp_path):
+    model, path = llama(), tmp_path / "heads.jsonl"
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    with av.watch(model, tokens()[:1], every=1, path=path):
+        page = new_page()
+        page.goto(f"{server_url}/born?born_section=watched&born_watch={path}")
+        expect(page.get_by_text("At step 0 the loss on the watched sentence")).to_be_visible()
+        heads = page.locator(".st-key-born-watched-heads canvas").first
+        until(lambda: heads.bounding_box())
+        model(input_ids=tokens(), labels=tokens()).loss.backward()
+        optimizer.step()
+        expect(page.get_by_text("At step 1 the loss on the watched sentence")).to_be_visible()
+    page.locator("input[type=file]").set_input_files(path)
+    page.get_by_label("or its path on this machine").fill("")
+    expect(page.get_by_text("At step 1 the loss on the watched sentence")).to_be_visible()

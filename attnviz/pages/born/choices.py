@@ -5,9 +5,10 @@ from attnviz.base.words import N_
 from attnviz.pages.born.maths.life import LIMITS
 
 PAGE = PageChoices("born")
-SECTION = PAGE.one_of("born_section", ("life", "others", "real"), label=N_("Section"))
+SECTION = PAGE.one_of("born_section", ("life", "others", "real", "watched"), label=N_("Section"))
 RUN = PAGE.one_of("born_run", label=N_("Training run"))
 TEXT = PAGE.text("born_words", "the cat saw a red bird", longest=400, label=N_("Your words, which come twice"))
+WATCH = PAGE.text("born_watch", longest=1000, label=N_("Path of a file of av.watch"))
 AT = PAGE.integer(
     "born_at", 100, low=0, high=LIMITS["steps"][1], label=N_("Training step")
 )  #: the training step; the nearest that is kept is shown

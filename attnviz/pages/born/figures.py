@@ -28,13 +28,17 @@ class RunCurve:
     faint: bool = False
 
 
-def draw_runs(runs: Sequence[RunCurve], height: int = 470) -> Figure:
+def draw_runs(runs: Sequence[RunCurve], height: int = 470, earliest: int = EARLIEST) -> Figure:
     """Draw the loss above and the best induction score below; faint runs are background."""
     colours = iter((PRIMARY[1], SCALED, ALTERNATIVE))
     colours_by_run = [MASKED if run.faint else next(colours) for run in runs]
     last = max(float(run.measured_at[-1]) for run in runs)
-    steps = {step: f"{step:,}" for step in (10, 30, 100, 300, 1000, 3000, 10_000) if EARLIEST <= step <= last}
-    x = axis(labels=steps, type="log", range=np.log10([EARLIEST, last]).tolist())
+    steps = {
+        step: f"{step:,}"
+        for step in (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
+        if earliest <= step <= last
+    }
+    x = axis(labels=steps, type="log", range=np.log10([earliest, max(last, 2 * earliest)]).tolist())
     losses = [_line(run, ink, run.loss_steps, run.losses, True) for run, ink in zip(runs, colours_by_run, strict=True)]
     scores = [
         _line(run, ink, run.measured_at, run.induction, False) for run, ink in zip(runs, colours_by_run, strict=True)
