@@ -84,6 +84,11 @@ class BoundedCache(Generic[T]):
             self._values.move_to_end(key)
             return self._values[key][0]
 
+    def forget(self, key: Hashable) -> None:
+        """Remove the value under `key`, if there is one, so that it is made anew."""
+        with self._lock:
+            self.weight -= self._values.pop(key, (None, 0))[1]
+
     def __contains__(self, key: Hashable) -> bool:
         with self._lock:
             return key in self._values

@@ -8,7 +8,7 @@ import hashlib
 import io
 import pickle
 from collections.abc import Callable, Hashable
-from functools import wraps
+from functools import cache, wraps
 from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
@@ -25,6 +25,12 @@ RESULTS: BoundedCache[Any] = BoundedCache(LIMIT, lambda result: max(count_bytes(
 CHARTS_LIMIT = 48 * 2**20  #: bytes of all kept charts together, as they are sent
 #: what is raised for a value that cannot be spelled out, so that nobody can say whether another one equals it
 UNSPELLED = (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError)
+
+
+@cache
+def finished(section: str) -> BoundedCache[Any]:
+    """The newest 64 results of a section that take long, each by its configuration, for all visitors."""
+    return BoundedCache(64, lambda _result: 1)
 
 
 def shared(compute: Callable[P, R], key: Callable[..., Hashable] | None = None) -> Callable[P, R]:

@@ -6,6 +6,7 @@ import pytest
 
 from attnviz.app import training
 from attnviz.app.cache import waiting_line
+from attnviz.app.cache.shared_results import finished
 from attnviz.pages.scaling.maths import retrieval_training
 from attnviz.pages.scaling.panels import retrieval_training as training_panel
 from tests.pages.conftest import said, sound
@@ -19,7 +20,7 @@ def figures(page):
 def quick(monkeypatch):
     """Make training take only a few steps."""
     monkeypatch.setattr(training, "BETWEEN_PICTURES", 0.0)
-    training_panel.finished_trainings.cache_clear()
+    finished.cache_clear()
     return {"s_section": "training", "s_steps": "20", "s_seeds": "2"}
 
 

@@ -2,14 +2,13 @@
 
 import threading
 from contextlib import closing
-from functools import cache
 
 import numpy as np
 import streamlit as st
 
 from attnviz.analysis import own_process
 from attnviz.app import page_parts, show, widgets
-from attnviz.app.cache.bounded_cache import BoundedCache
+from attnviz.app.cache.shared_results import finished
 from attnviz.app.panel import show_problems
 from attnviz.app.text import translate_markdown
 from attnviz.base import units
@@ -20,12 +19,6 @@ from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import layer_costs, layer_timing
 
 PARTIAL = "c_measured_so_far"  #: the session's measurements that were stopped
-
-
-@cache
-def finished_measurements() -> BoundedCache[layer_timing.Result]:
-    """Complete measurements of this machine, for all visitors."""
-    return BoundedCache(16, lambda _: 1)
 
 
 ONE_AT_A_TIME = threading.Lock()  #: held while this machine is measured: two at once would measure each other
@@ -77,17 +70,17 @@ def _choose_measurement(d: int, training: bool) -> tuple[layer_timing.Result | N
         lengths = {name: f"{int(name):,}" for name in choices.LONGEST.ids}
         longest = int(widgets.select_one(choices.LONGEST, _("Longest sequence, tokens"), lengths, style="select"))
         config = layer_timing.Config(d=d, training=training, longest=longest)
-        finished = finished_measurements().find(config)
+        known: layer_timing.Result | None = finished("c-measured").find(config)
         clicked = st.button(
-            _("Measure again") if finished else _("Measure on this server"),
+            _("Measure again") if known else _("Measure on this server"),
             type="primary",
             icon=":material/timer:",
             key="c_measure",
         )
     if clicked:
         return _measure_live(config), config
-    if finished is not None:
-        return finished, config
+    if known is not None:
+        return known, config
     partial = st.session_state.get(PARTIAL)
     if partial is None or partial.config != config:
         st.info(_("Nothing of this configuration has been measured on this server yet."))
@@ -122,9 +115,9 @@ def _measure_live(config: layer_timing.Config) -> layer_timing.Result | None:
         at.empty()
     finally:
         ONE_AT_A_TIME.release()
-    if config in finished_measurements():
-        finished_measurements.cache_clear()
-    return finished_measurements().get(config, lambda: result)
+    finished("c-measured").forget(config)
+    finished("c-measured").get(config, lambda: result)
+    return result
 
 
 def _draw_charts(result: layer_timing.Result) -> list[str]:

@@ -1,6 +1,5 @@
 """Section 3: how far back the last output depends on the input, before, during and after training."""
 
-from functools import cache
 from functools import partial as partial_of
 
 import numpy as np
@@ -9,7 +8,7 @@ import streamlit as st
 from attnviz.analysis import own_process
 from attnviz.app import page_parts, presenting, show, training, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
-from attnviz.app.cache.shared_results import shared
+from attnviz.app.cache.shared_results import finished, shared
 from attnviz.app.panel import show_problems
 from attnviz.app.text import typeset_minus
 from attnviz.base.words import _, join_list, ngettext
@@ -25,12 +24,11 @@ def untrained_reach(config: reach_training.Config) -> reach_training.Result:
     return next(reach_training.train(config))
 
 
-@cache
 def trained_reach() -> BoundedCache[reach_training.Result]:
     """Complete training runs, the packaged one among them, for all visitors."""
-    finished: BoundedCache[reach_training.Result] = BoundedCache(32, lambda _: 1)
-    finished.get(reach_training.Config(), reach_training.load_stored_result)
-    return finished
+    runs = finished("c-reach")
+    runs.get(reach_training.Config(), reach_training.load_stored_result)
+    return runs
 
 
 def panel() -> None:

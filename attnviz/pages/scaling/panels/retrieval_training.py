@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Generator
-from functools import cache
 
 import numpy as np
 import streamlit as st
 
 from attnviz.analysis import own_process
 from attnviz.app import page_parts, show, training, widgets
-from attnviz.app.cache.bounded_cache import BoundedCache
+from attnviz.app.cache.shared_results import finished
 from attnviz.app.text import translate_markdown
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_sentences, ngettext
@@ -18,12 +17,6 @@ from attnviz.pages.scaling import choices, figures
 from attnviz.pages.scaling.maths import retrieval_training as experiment
 from attnviz.pages.scaling.panels import scaling_form
 from attnviz.pages.scaling.panels.scaling_form import K, Q
-
-
-@cache
-def finished_trainings() -> BoundedCache[experiment.Result]:
-    """Training runs that were not stopped."""
-    return BoundedCache(64, lambda _: 1)
 
 
 def panel() -> str | None:
@@ -44,7 +37,7 @@ def panel() -> str | None:
     )
     with picture_slot:
         _run(config)
-    return experiment.program(config) if config in finished_trainings() else None
+    return experiment.program(config) if config in finished("s-training") else None
 
 
 def _controls() -> experiment.Config:
@@ -66,7 +59,7 @@ def _controls() -> experiment.Config:
 
 def _run(config: experiment.Config) -> None:
     """Draw the training so far (all, some or none of its steps), and the button to start it."""
-    cached = finished_trainings().find(config)
+    cached = finished("s-training").find(config)
     if cached is not None:
         _draw_result(cached)
         return
@@ -77,7 +70,7 @@ def _run(config: experiment.Config) -> None:
     button, curves_slot = st.empty(), st.empty()
     if training.draw_train_button("s", button, bool(partial)) or first_visit:
         partial = training.watch(
-            "s", config, finished_trainings(), lambda: _results(config), _draw_progress, (button, curves_slot)
+            "s", config, finished("s-training"), lambda: _results(config), _draw_progress, (button, curves_slot)
         )
     with curves_slot.container():
         if partial is None:

@@ -2,13 +2,11 @@
 
 import math
 from dataclasses import replace
-from functools import cache
 
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
-from attnviz.app.cache.bounded_cache import BoundedCache
-from attnviz.app.cache.shared_results import shared
+from attnviz.app.cache.shared_results import finished, shared
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_sentences
 from attnviz.pages.scaling import choices, figures
@@ -19,12 +17,6 @@ from attnviz.pages.scaling.panels.scaling_form import K, Q
 #: Over as many pairs as can be drawn without making the visitor wait.
 at_once = shared(variance.first_result)
 growth = shared(variance.growth)
-
-
-@cache
-def complete_result() -> BoundedCache[variance.Result]:
-    """Complete results that took more than one block."""
-    return BoundedCache(64, lambda _: 1)
 
 
 def panel() -> str:
@@ -74,7 +66,7 @@ def _distribution() -> tuple[str, float]:
 
 def _result(config: variance.Config) -> variance.Result:
     """The result over the pairs that can be drawn at once, or over all pairs after the visitor pressed the button."""
-    result = complete_result().find(config) or at_once(config)
+    result: variance.Result = finished("s-variance").find(config) or at_once(config)
     if result.complete:
         return result
     progress_slot = st.empty()
@@ -95,7 +87,8 @@ def _result(config: variance.Config) -> variance.Result:
             _("{drawn:,} of {asked:,} pairs").format(drawn=result.pairs, asked=config.pairs),
         )
     progress_slot.empty()
-    return complete_result().get(config, lambda: result)
+    finished("s-variance").get(config, lambda: result)
+    return result
 
 
 def _histograms(result: variance.Result) -> None:
