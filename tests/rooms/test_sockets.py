@@ -289,11 +289,12 @@ async def test_notes_and_counts_reach_the_lecturers_window_alone(port, room):
         assert [(each["votes"], each["taps"]) for each in counts] == [(1, None)], "of fewer than five none is told"
 
 
-async def test_a_clock_that_is_set_ends_no_class(port, room, monkeypatch):
+@pytest.mark.parametrize("hours", [-10, 10])
+async def test_a_clock_that_is_set_ends_no_class(port, room, monkeypatch, hours):
     async with joined(port, room, {"secret": room.secret}) as wall:
         await heard(wall, "here")
         now = time.time()
-        monkeypatch.setattr("attnviz.rooms.live_rooms.time.time", lambda: now + 10 * 3600)
+        monkeypatch.setattr("attnviz.rooms.live_rooms.time.time", lambda: now + hours * 3600)
         await asyncio.sleep(0.5)
         ask(room)
         assert await heard(wall, "question", lambda question: question is not None)

@@ -17,7 +17,7 @@ export class HeadGuess {
   /** @param {HeadComponent} view */
   constructor(view) {
     this.view = view;
-    this.button = createButton("av-link", "", () => this.press(), { "data-testid": "guess" });
+    this.button = createButton("av-link", "", () => this.press(), { "data-testid": "guess", hidden: "" });
     /** @type {number | null} the row that is asked about */
     this.row = null;
     /** @type {{ row: number, key: number, picture: string } | null} what somebody expected, of this head */

@@ -161,7 +161,9 @@ class Wall extends View {
 
   here() {
     const { words } = this.header;
-    return el("span", "wl-here", this.hint ? words[this.hint] : fill(words.here, { n: this.room.here }));
+    const here = fill(words.here, { n: this.room.here });
+    const said = this.hint ? words[this.hint] : this.room.closed ? `${here} · ${words.closed}` : here;
+    return el("span", "wl-here", said, { role: "status" });
   }
 
   /** @param {string} text @param {string} does @param {() => void} act @param {boolean} [main] */
