@@ -11,6 +11,7 @@ from attnviz.analysis import long_text
 from attnviz.analysis.ask_text import ask_text, prompt_ids
 from attnviz.analysis.model_run import Request, run_model
 from attnviz.base.message import Problem
+from attnviz.models.tokens.units import split_units
 from attnviz.pages.explore.maths import long_texts
 
 TOKENS = 700
@@ -153,3 +154,12 @@ def test_a_pass_can_be_stopped_after_any_block(smollm2):
     shares.clear()
     run_model(Request("smollm2-135m", "The cat sat."), smollm2, lambda share: shares.append(share))
     assert shares[-1] == 1
+
+
+@pytest.mark.parametrize("kind", ["sentence", "paragraph"])
+def test_no_sentence_of_a_chat_goes_over_into_the_next_turn(smollm2, kind):
+    chat = long_texts.render_chat(long_texts.shipped_text("boat"), smollm2.tokenizer)
+    ids = smollm2.tokenizer(chat)["input_ids"]
+    turns = [unit.start for unit in split_units(smollm2.tokenizer, ids, "turn")]
+    assert len(turns) == 61  # the template puts a system turn before them
+    assert set(turns) <= {unit.start for unit in split_units(smollm2.tokenizer, ids, kind)}

@@ -85,7 +85,13 @@ class LongText extends View {
     this.pane.theme = this.theme;
     if (!before || before.doc !== header.doc || earlier.tile.join() !== this.state.tile.join()) void this.loadHead();
     this.draw();
-    if (JSON.stringify(before?.answers) !== JSON.stringify(header.answers)) this.writeAnswers();
+    this.writeAnswers();
+    const [best] = header.retrieval;
+    if (best && before?.doc === header.doc && header.answers[0].address !== before.answers[0]?.address) {
+      this.asked = { answer: 0, token: 0 };
+      this.pointed = null;
+      this.report({ tile: [best[0], best[1]], pinned: null }); // the head that shows best where the answer came from
+    }
     void this.look();
   }
 
@@ -247,6 +253,7 @@ class LongText extends View {
     const moved = change.tile && change.tile.join() !== this.state.tile.join();
     this.state = { ...this.state, ...change };
     if (moved) void this.loadHead();
+    this.writeAnswers();
     this.draw();
     void this.look();
     this.tellPython("stood", { ...this.state, doc: this.header.doc });
@@ -374,6 +381,7 @@ class LongText extends View {
       const { hidden } = this.state;
       const hide = () => this.report(hidden ? { hidden: null } : { hidden: this.state.pinned });
       const button = createButton("av-button", hidden ? texts.show : texts.hide, hide);
+      button.disabled = !hidden && !this.state.pinned;
       lines.push(...(retrieval.length ? [heads] : []), createBox("lt-answer", button));
     }
     this.answers.replaceChildren(...lines);

@@ -53,7 +53,9 @@ export class TextPane {
   write(tokens, paragraphs) {
     Object.assign(this, { glowing: [], matches: [] });
     this.tokens = tokens;
-    this.spans = tokens.map((token, at) => el("span", "", token, { "data-at": String(at) }));
+    this.spans = tokens.map((token, at) =>
+      el("span", /^<\|.*\|>$/.test(token) ? "lt-special" : "", token, { "data-at": String(at) }),
+    );
     this.text.replaceChildren(
       ...paragraphs.map((start, p) => createBox("lt-paragraph", ...this.spans.slice(start, paragraphs[p + 1]))),
     );

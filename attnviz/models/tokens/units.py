@@ -3,6 +3,7 @@
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, Literal
@@ -67,6 +68,10 @@ def split_units(tokenizer: Any, ids: Sequence[int], kind: UnitName) -> tuple[Uni
             texts = [text.upper() for text in texts]  # without capitals, a small letter says nothing about a sentence
         begins = {"word": _begins_word, "sentence": _begins_sentence, "paragraph": _begins_paragraph}[kind]
         starts = [at for at in range(1, len(texts)) if begins("".join(texts[max(0, at - 16) : at]), texts[at])]
+        if kind != "word" and getattr(tokenizer, "chat_template", None):
+            with suppress(Problem):  # its turns have no tokens of their own
+                openings = _turn_openings(tokenizer)
+                starts += [at for at, token in enumerate(ids) if token in openings]
         if kind == "word":  # a blank token belongs to the word after it
             starts = [at for at in starts if texts[at - 1].strip() or not texts[at - 1] or at - 1 not in starts]
     edges = [*sorted({0, *starts}), len(texts)]
