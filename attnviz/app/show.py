@@ -85,7 +85,7 @@ def chart(fig: Figure, *, key: str, alt: str | None = None, width: int | Literal
     }
     _leave_on_wall(key)
     if presenting.is_presenting():
-        fig, look["height"] = enlarge_for_room(fig), round(1.4 * look.get("height", 320))
+        fig, look["height"] = enlarge_for_room(fig), round(1.3 * look.get("height", 320))
     st.plotly_chart(shared_results.ensure_label_room(fig), key=key, width=width, **look)
 
 

@@ -9,7 +9,7 @@ from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, VIEWS, HeadE
 from attnviz.base.words import N_
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."
-IDS = ("attention", "row", "scaling", "heads", "masks", "order", "cache", "fast", "model", "born")
+IDS = ("attention", "row", "scaling", "heads", "masks", "order", "cache", "fast", "model", "born", "pair")
 OWN_LESSON = "own"  #: the id of a lecturer's lesson
 MOST_STEPS = 30
 LARGEST_FILE = 40_000  #: characters of a lecturer's lesson

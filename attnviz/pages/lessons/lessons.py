@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import streamlit as st
 
@@ -24,7 +24,6 @@ from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonStep, 
 from attnviz.pages.lessons.page_entry import PAGE
 from attnviz.pages.lessons.panels import all_lessons, open_lesson, own_lesson
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
-from attnviz.pages.why.maths import parts
 
 
 def page() -> None:
@@ -157,12 +156,11 @@ def _make_subject(text: str) -> Subject:
         return Subject(text)
     run = model_cache.get_run(Request(landing.MODEL, text))
     show_notices(run.notices)
-    attribution = Rerun(parts.run, (parts.TokenQuestion(),))
     return Subject(
         text,
         run,
         lambda: model_cache.model_of_run(run),
-        lambda: cast(parts.Parts, model_cache.rerun_cached(run, attribution)),
+        lambda compute, *arguments: model_cache.rerun_cached(run, Rerun(compute, arguments)),
         _make_subject,
     )
 
@@ -233,7 +231,7 @@ def _draw_step(lesson: Lesson, number: int) -> None:
     left, right = step_area.columns([1, 1 if is_below else beside], gap="large")
     has_ended = bool(lesson.summary) and number == len(lesson.steps) and (answered or not answers)
     with left:
-        if presented and kind.shows_sentence:
+        if presented and kind.shows_sentence and not (has_ended and answered):
             _draw_sentence_box(lesson)  # the class may give another
         st.subheader(escape_markdown(step.title) if lesson.is_custom else _(step.title), anchor=False)
         if not (presented and answered):  # the answer needs its room

@@ -11,6 +11,7 @@ from attnviz.analysis.model_run import Request, run_model
 from attnviz.base.message import Problem
 from attnviz.base.rounding import format_number
 from attnviz.models.architecture import Architecture
+from attnviz.models.capture import capture
 from attnviz.pages.born.maths import life
 from attnviz.pages.lessons.maths import (
     born_facts,
@@ -19,6 +20,7 @@ from attnviz.pages.lessons.maths import (
     mask_facts,
     model_facts,
     order_facts,
+    pair_facts,
 )
 from attnviz.pages.lessons.maths.lesson_parts import Facts
 from attnviz.pages.lessons.panels import all_lessons
@@ -49,11 +51,39 @@ def test_the_head_that_said_so_is_the_one_that_adds_most_and_its_word_the_one_it
     smollm2 = trained("smollm2-135m")
     run = run_model(Request("smollm2-135m", model_facts.LESSON.sentence), smollm2)
     made = parts.run(run, smollm2, parts.TokenQuestion())
-    found = model_facts.who_said(lesson_parts.Subject(run.request.text, run, lambda: smollm2, lambda: made))
+    found = model_facts.who_said(lesson_parts.Subject(run.request.text, run, lambda: smollm2, lambda *_what: made))
     most = max((part for part in made.by_size if part.head is not None), key=lambda part: part.value)
     assert (found.values["layer"], found.values["head"]) == (most.layer, most.head)
     assert dict(found.answers)[found.right].strip() == "Italy"
     assert 0.9 * most.value < found.values["value"]
+
+
+def test_of_two_heads_one_writes_what_the_other_finds_and_the_cut_says_that_it_is_needed() -> None:
+    subject = subject_of(pair_facts.LESSON.sentence, is_trained=True)
+    tokens = [token.strip() for token in subject.tokens]
+    assert subject.run is not None
+    model = trained("smollm2-135m").model
+    inputs = subject.run.inputs_on(model.device)
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        weights = model(**inputs, output_attentions=True).attentions
+    model.set_attn_implementation("sdpa")
+    found = pair_facts.looks(subject)
+    assert (found.values["token"], found.values["key"], found.right) == ("stone", "green", "head")
+    assert found.values["share"] == pytest.approx(float(weights[18][0, 6, 6, 2]), abs=1e-3)
+    told = pair_facts.writes(subject).values
+    assert (told["part"], told["key"], told["source"]) == ("16.0", "green", "stone")
+    assert told["share"] == pytest.approx(float(weights[16][0, 0, 2, tokens.index("stone")]), abs=1e-3)
+    cut = capture(model, residual=True, **inputs).score_attribution(18, 6, 6, 2).cut("16.0")
+    left = pair_facts.without(subject)
+    assert (left.values["after"], left.values["off"]) == (pytest.approx(cut.weight), pytest.approx(cut.total))
+    assert left.right == "none"
+
+
+@pytest.mark.parametrize("text", ["One two three", "cat"])
+def test_two_heads_need_a_word_that_comes_twice(text: str) -> None:
+    with pytest.raises(Problem, match="comes twice"):
+        pair_facts.looks(subject_of(text, is_trained=True))
 
 
 def subject_of(text: str, is_trained: bool) -> lesson_parts.Subject:
@@ -61,8 +91,13 @@ def subject_of(text: str, is_trained: bool) -> lesson_parts.Subject:
         return lesson_parts.Subject(text)
     smollm2 = trained("smollm2-135m")
     run = run_model(Request("smollm2-135m", text), smollm2)
-    attribution = lambda: parts.run(run, smollm2, parts.TokenQuestion())  # noqa: E731
-    return lesson_parts.Subject(text, run, lambda: smollm2, attribution, lambda other: subject_of(other, True))
+    return lesson_parts.Subject(
+        text,
+        run,
+        lambda: smollm2,
+        lambda compute, *arguments: compute(run, smollm2, *arguments),
+        lambda other: subject_of(other, True),
+    )
 
 
 PLAIN = ("cat", "the the the the", "Two birds", "a b a", "was y", "a a a a a a a", "The cat sat on the mat.")
@@ -79,7 +114,8 @@ def test_what_a_lesson_says_of_any_sentence_holds(text: str, is_trained: bool) -
             facts[name] = compute(subject)
         except Problem:
             few = name in ("mask_facts.later_words", "mask_facts.examples", "mask_facts.too_late") or "order" in name
-            assert ((few or name == "cache_facts.unchanged") and text == "cat") or not is_trained, name
+            alone = (few or name == "cache_facts.unchanged") and text == "cat"
+            assert alone or name.startswith("pair_facts.") or not is_trained, name
     right = {name: {each.right, *each.also_right} for name, each in facts.items()}
 
     matrix, row = subject.matrix(), subject.row

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,7 +20,6 @@ from attnviz.models.capture import RecordedLayer
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.build.maths import attention_by_hand, inputs
 from attnviz.pages.home import maths as landing
-from attnviz.pages.why.maths.parts import Parts
 
 MOST_WORDS = 6  #: words whose order and mask are on show
 MOST_HAND_WORDS = 5  #: words that are worked out by hand: their three matrices stand on one line
@@ -71,7 +71,7 @@ class Subject:
     text: str
     run: ModelRun | None = None
     get_model: Callable[[], LoadedModel] | None = field(default=None, compare=False)
-    get_parts: Callable[[], Parts] | None = field(default=None, compare=False)  #: what adds to the next token's lead
+    rerun: Callable[..., Any] | None = field(default=None, compare=False)  #: `compute(run, loaded, *arguments)`, kept
     with_text: Callable[[str], "Subject"] | None = field(default=None, compare=False)  #: the same with another sentence
 
     @property

@@ -20,6 +20,7 @@ from attnviz.pages.lessons.maths.lesson_parts import (
     Subject,
     nearest_answer,
 )
+from attnviz.pages.why.maths import parts
 
 OFFERED = 3
 
@@ -65,9 +66,9 @@ def following(subject: Subject) -> Facts:
 
 def who_said(subject: Subject) -> Facts:
     """The head that adds most to the logit difference of the two likeliest tokens, and the word that it reads."""
-    if subject.run is None or subject.get_parts is None:
+    if subject.run is None or subject.rerun is None:
         raise Problem("This step needs a trained model on this machine: the page Explore says how to get one")
-    attribution = subject.get_parts()
+    attribution: parts.Parts = subject.rerun(parts.run, parts.TokenQuestion())
     layer, head = attribution.strongest
     sources, name = attribution.sources[layer, head], subject.matrix().col_name
     order = [int(at) for at in np.argsort(-sources)]

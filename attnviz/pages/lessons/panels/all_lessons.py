@@ -9,6 +9,7 @@ from attnviz.pages.lessons.maths import (
     mixture_facts,
     model_facts,
     order_facts,
+    pair_facts,
     row_facts,
     scaling_facts,
 )
@@ -27,6 +28,7 @@ LESSONS: dict[str, Lesson] = {
         fast_facts,
         model_facts,
         born_facts,
+        pair_facts,
     )
 }
 

@@ -206,6 +206,7 @@ PICTURES: dict[str, PictureKind] = {
     "sharing": PictureKind(model_pictures.draw_sharing, shows_sentence=False, is_wide=True),
     "next": PictureKind(model_pictures.draw_next_tokens),
     "parts": PictureKind(model_pictures.draw_parts),
+    "pair": PictureKind(model_pictures.draw_pair, {"show": ("reader", "writer", "table", "cut")}),
     "birth": PictureKind(
         model_pictures.draw_birth,
         {"step": ("0", "100", "274", "333", "356", "1500"), "off": ("0.0",), "whole": ("yes",)},

@@ -21,6 +21,7 @@ from attnviz.base.head_record import HeadView, Pin, Pins
 from attnviz.base.words import _, join_list, ngettext, translate_message
 from attnviz.canvas import cache_growth, softmax_slider, step_player
 from attnviz.canvas.head.attention_view import head_view, overview_grid
+from attnviz.canvas.score_table import PartCut, ScoreFigure, score_table
 from attnviz.canvas.shared.blobs import Overview
 from attnviz.figures import attention_figures as figures
 from attnviz.figures.theme import ROLES, Figure
@@ -37,7 +38,7 @@ from attnviz.pages.fast.panels import numerics as rounding_panel
 from attnviz.pages.fast.panels import tiles as tiles_panel
 from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths import born_facts, cache_facts, fast_facts, model_facts, scaling_facts
+from attnviz.pages.lessons.maths import born_facts, cache_facts, fast_facts, model_facts, pair_facts, scaling_facts
 from attnviz.pages.lessons.maths.lesson_parts import HEAD, PictureSettings, Subject
 from attnviz.pages.scaling.figures import histograms
 from attnviz.pages.scaling.maths import growing_width
@@ -45,6 +46,7 @@ from attnviz.pages.scaling.maths.variance import Config
 from attnviz.pages.scaling.panels import saturation, scaling_form, variance
 from attnviz.pages.sharing.panels import one_picture
 from attnviz.pages.why.figures import parts_ladder
+from attnviz.pages.why.maths import parts
 
 LAST_WIDTH = scaling_facts.WIDE  #: d_k, where films of bars end: all of a raw row is on one key by then
 HEIGHT = 360  #: of curves of training: beside the words of a lesson they leave room for what one knows at its end
@@ -141,8 +143,8 @@ def draw_next_tokens(subject: Subject, _settings: PictureSettings, key: str) -> 
 def draw_parts(subject: Subject, _settings: PictureSettings, key: str) -> None:
     """Draw what every head and MLP adds to the logit difference of the two likeliest tokens."""
     facts = model_facts.who_said(subject)
-    assert subject.get_parts is not None
-    attribution = subject.get_parts()
+    assert subject.rerun is not None
+    attribution = subject.rerun(parts.run, parts.TokenQuestion())
     template = _(
         "Added to the lead of “{token}” over “{second}”, layer by layer. Most by head {layer}.{head}: {part:+.2f}."
     )
@@ -154,6 +156,37 @@ def draw_parts(subject: Subject, _settings: PictureSettings, key: str) -> None:
         ),
         key,
         caption,
+    )
+
+
+def draw_pair(subject: Subject, settings: PictureSettings, key: str) -> None:
+    """Draw the head that looks for what came after the same word, the one that wrote it, or the score by its parts."""
+    *_head, query, place = pair_facts.find_cell(subject)
+    assert subject.stack is not None
+    wanted = settings.get("show", "reader")
+    if wanted in ("reader", "writer"):
+        head, row = (pair_facts.READER, query) if wanted == "reader" else (pair_facts.writer_of(subject), place)
+        matrix = head_matrix.head_matrix(subject.stack, *head, head_matrix.DisplayOptions())
+        title = _("Layer {layer}, head {head}").format(layer=head[0], head=head[1])
+        pins = Pins((Pin("q", row),))
+        head_view(key, matrix.data, replace(_make_view(subject, matrix, title), pins=pins))
+        return
+    found = pair_facts.take_apart(subject)
+    names, at = list(dict.fromkeys((found.largest, *found.keys[:-1]))), link_state.value(choices.POSITION) or 0
+    cut = pair_facts.cut_part(subject, names[at]) if wanted == "cut" and at < len(names) else None
+    figure = ScoreFigure(
+        subject.tokens, query, place, found.source, ".".join(map(str, pair_facts.READER)), found.row,
+        found.queries, found.keys, found.table, found.largest, found.value,
+        cut=cut and PartCut(
+            cut.part, cut.weight_before, cut.weight, cut.total, cut.row.float().numpy(force=True), cut.estimate
+        ),
+        cuts=wanted == "cut",
+    )  # fmt: skip
+    whole = len(names)  # where nothing is cut
+    score_table(
+        key,
+        figure,
+        on_cut=lambda part: link_state.set_and_push(choices.POSITION, names.index(part) if part in names else whole),
     )
 
 

@@ -1,0 +1,226 @@
+"""Lesson 11, two heads that work together: one marks each token with the one before it, another looks for that mark."""
+
+import numpy as np
+
+from attnviz.analysis import head_matrix
+from attnviz.base.message import Message, Problem
+from attnviz.base.words import N_
+from attnviz.models.capture import Cut
+from attnviz.pages.explore.maths import why_there
+from attnviz.pages.lessons.maths.lesson_parts import (
+    Facts,
+    Lesson,
+    LessonPicture,
+    LessonStep,
+    Notes,
+    Question,
+    Subject,
+    nearest_answer,
+)
+
+READER = (18, 6)  #: layer and head of the trained model that looks for what came after the same word
+EXAMPLE = why_there.EXAMPLES[0]
+ON_EXPLORE = {
+    "text": EXAMPLE.text,
+    "at": "18.6",
+    "open_why": "true",
+    "c": "1eNqrVirIzCtWsqpWKlGyio7VUUoGUmY6RjpKxSX5ealKOkrpRampeUqxtbUAHI8NRg",  # the cell of the example
+}
+
+
+def find_cell(subject: Subject) -> why_there.Cell:
+    """Stack, layer, head, query and key: a word that came before, and what followed it there.
+
+    Of such pairs it is the first that has half of the weight, else the one that has most.
+    """
+    if subject.stack is None or subject.rerun is None:
+        raise Problem("This step needs a trained model on this machine: the page Explore says how to get one")
+    tokens, weights = subject.tokens, weights_of(subject, READER)
+    pairs = [
+        (query, key + 1) for query in range(len(tokens)) for key in range(query - 1) if tokens[key] == tokens[query]
+    ]
+    if not pairs:
+        raise Problem("No word comes twice here: type some words, and the same words again.")
+    query, key = next((pair for pair in pairs if weights[pair] >= 0.5), max(pairs, key=lambda pair: weights[pair]))
+    return subject.stack.id, *READER, query, key
+
+
+def weights_of(subject: Subject, head: tuple[int, int]) -> np.ndarray:
+    """Weights (K, K) of a head of the trained model, 0 where a key is hidden."""
+    assert subject.stack is not None
+    matrix = head_matrix.head_matrix(subject.stack, *head, head_matrix.DisplayOptions())
+    return np.where(matrix.hidden, 0.0, matrix.values)
+
+
+def take_apart(subject: Subject) -> why_there.WhyThere:
+    """The score of that cell, by what wrote its query and its key."""
+    cell = find_cell(subject)
+    assert subject.rerun is not None
+    found: why_there.WhyThere = subject.rerun(why_there.run, cell)
+    return found
+
+
+def cut_part(subject: Subject, part: str) -> Cut:
+    """The weight of that cell without a part of the key."""
+    cell = find_cell(subject)
+    assert subject.rerun is not None
+    cut: Cut = subject.rerun(why_there.cut_part, cell, part)
+    return cut
+
+
+def _name(found: why_there.WhyThere) -> Message | str:
+    """What the part of the key that adds most is called."""
+    if found.source is not None:
+        return Message("head {name}", {"name": found.largest})
+    return Message("the token") if found.largest == "token" else found.largest.replace("mlp ", "MLP ")
+
+
+def looks(subject: Subject) -> Facts:
+    *_head, query, key = find_cell(subject)
+    tokens, found = subject.tokens, take_apart(subject)
+    return Facts(
+        {
+            "token": tokens[query],
+            "key": tokens[key],
+            "share": float(weights_of(subject, READER)[query, key]),
+            "part": _name(found),
+            "value": found.value,
+            "rest": found.difference - found.value,
+        },
+        right="head" if found.source is not None else "mlp" if found.largest.startswith("mlp") else "token",
+    )
+
+
+def writer_of(subject: Subject) -> tuple[int, int]:
+    """Layer and head that wrote most of the key."""
+    found = take_apart(subject)
+    if found.source is None:
+        raise Problem("In this sentence no head wrote most of the key. In the lesson’s own sentence one did.")
+    layer, head = map(int, found.largest.rsplit(".", 2)[-2:])
+    return layer, head
+
+
+def writes(subject: Subject) -> Facts:
+    """Where the head that wrote the key looks from there."""
+    *_head, query, key = find_cell(subject)
+    tokens, source, head = subject.tokens, take_apart(subject).source, writer_of(subject)
+    assert source is not None
+    return Facts(
+        {
+            "part": ".".join(map(str, head)),
+            "key": tokens[key],
+            "source": tokens[source],
+            "share": float(weights_of(subject, head)[key, source]),
+            "token": tokens[query],
+        }
+    )
+
+
+def without(subject: Subject) -> Facts:
+    """What is left of the weight when the path is cut, and when the part is switched off in the whole model."""
+    cut = cut_part(subject, take_apart(subject).largest)
+    total = cut.weight if cut.total is None else cut.total
+    left = {"all": 1.0, "half": 0.5, "none": 0.0}
+    return Facts(
+        {**looks(subject).values, "before": cut.weight_before, "after": cut.weight, "off": total},
+        right=nearest_answer(left, cut.weight / max(cut.weight_before, 1e-30)),
+    )
+
+
+LESSON = Lesson(
+    "pair",
+    N_("Two heads that work together"),
+    (
+        LessonStep(
+            N_("The same words again"),
+            N_(
+                "“{token}” comes again. Head 18.6 gives {share:.0%} of its weight to “{key}”, which followed it "
+                "before. Heads that do so are called induction heads."
+            ),
+            LessonPicture("pair"),
+            N_("Click other rows of the second half: where do they look?"),
+            looks,
+            notes=Notes(N_("What it finds there it can say next: it continues what it has seen once."), "", 3),
+            terms=("induction", "head"),
+            page="explore",
+            page_choices=ON_EXPLORE,
+        ),
+        LessonStep(
+            N_("What is found in a key"),
+            N_(
+                "A score is query times key. Both are sums: of the token, and of what each earlier head and MLP wrote "
+                "there. (An MLP is a part that works on each token alone.)"
+            ),
+            LessonPicture("pair"),
+            N_("Find the largest number of the table: its row asks, its column is found."),
+            looks,
+            Question(
+                N_("What in the key of “{key}” draws “{token}” most?"),
+                N_("In it, {part} adds {value:+.1f} to the score above its rivals; all else comes to {rest:+.1f}."),
+                {
+                    "token": N_("the token “{key}” itself"),
+                    "head": N_("what an earlier head wrote there"),
+                    "mlp": N_("what an MLP wrote there"),
+                },
+            ),
+            LessonPicture("pair", {"show": "table"}),
+            Notes(
+                N_("Nothing is estimated: the norms are held as they were, and the table adds up to the score."),
+                N_("They say: the word itself. But an earlier “{token}” is not where it looks."),
+                4,
+            ),
+            ("score", "query", "key"),
+            "explore",
+            ON_EXPLORE,
+        ),
+        LessonStep(
+            N_("One writes, the other reads"),
+            N_(
+                "Head {part} looks from “{key}” to “{source}” with {share:.0%} of its weight. What it takes there it "
+                "writes into “{key}”. Head 18.6 finds it from the later “{token}”."
+            ),
+            LessonPicture("pair", {"show": "writer"}),
+            N_("Click other rows: does it look one token back everywhere?"),
+            writes,
+            notes=Notes(
+                N_("The two heads never meet: the stream of “{key}” lies between them."),
+                N_("They think the second head compares words. It compares a mark with a word."),
+                3,
+            ),
+            terms=("previous_token_head", "induction"),
+            page="explore",
+            page_choices=ON_EXPLORE,
+        ),
+        LessonStep(
+            N_("Cut it, and see"),
+            N_(
+                "That a part adds most is no proof that it is needed. So {part} is taken out of the keys of head 18.6, "
+                "and nothing else."
+            ),
+            LessonPicture("pair", {"show": "table"}),
+            N_("Cut another part instead: how much does the weight move?"),
+            without,
+            Question(
+                N_("What is left of the {before:.0%} that “{token}” gives to “{key}”?"),
+                N_("{before:.0%} becomes {after:.1%}. With {part} switched off in the whole model it is {off:.0%}."),
+                {"all": N_("nearly all of it"), "half": N_("about half"), "none": N_("next to nothing")},
+            ),
+            LessonPicture("pair", {"show": "cut"}),
+            Notes(
+                N_("A part says what wrote it, not what it means. Weights are not causes; the cut is."),
+                N_("They take the largest number for a cause before anything was cut."),
+                4,
+            ),
+            ("knock_out", "induction"),
+            "explore",
+            ON_EXPLORE,
+        ),
+    ),
+    sentence=EXAMPLE.text,
+    summary=N_("A head reads what another wrote: cut that path, and {before:.0%} becomes {after:.1%}."),
+    page_links=(
+        (N_("Cut other parts of this score"), "explore", ON_EXPLORE),
+        (N_("See which heads do this, and how strongly"), "heads", {"hd_by": "induction"}),
+        (N_("See two such heads being born"), "born", {}),
+    ),
+)
