@@ -35,6 +35,7 @@ from attnviz.live import canvas_wording
 from attnviz.live.scene_figure import FileOptions, SceneFigure
 
 ColumnTable = dict[str, list[Any]]
+HIGHEST = 460  #: pixels of a chart beside the words of a presented step, unless it is higher by itself
 #: where the server keeps plotly.js for exports, below the app's root
 PLOTLY_ROUTE = "attnviz/plotly.min.js"
 #: and the style that brings the pictures' font into a file
@@ -85,7 +86,8 @@ def chart(fig: Figure, *, key: str, alt: str | None = None, width: int | Literal
     }
     _leave_on_wall(key)
     if presenting.is_presenting():
-        fig, look["height"] = enlarge_for_room(fig), round(1.3 * look.get("height", 320))
+        high = look.get("height", 320)
+        fig, look["height"] = enlarge_for_room(fig), max(high, min(round(1.3 * high), HIGHEST))
     st.plotly_chart(shared_results.ensure_label_room(fig), key=key, width=width, **look)
 
 
