@@ -14,6 +14,7 @@ LARGEST = 32_000  #: bytes of a picture that is sent to phones; a larger one is 
 ASKED_AHEAD = ("ahead", "every", "edited_tiles", "asked", "why")
 NOBODY = {"session": "room", "ack": 0}  #: whom a phone's gestures are told
 NO_PICTURES = frozenset({"save_picture", "model_strip", "digit_pad", "wall"})  #: components that phones do not show
+ON_THE_WALL = frozenset({"score_table"})  #: those whose answers only the lecturer's own session can compute
 _NO_RUN = object()
 
 
@@ -86,6 +87,8 @@ class Projector:
             title, caption = str(data["title"]), str(data.get("caption", ""))
             self.title = caption or title
             self.line = " · ".join(filter(None, (title if caption else "", str(data["place"]))))
+        elif name in ON_THE_WALL:
+            self.show_on_wall(key)
         elif name not in NO_PICTURES and isinstance(data, bytes):
             blob = _for_phones(data)
             keys = row() if blob is None and row is not None else None

@@ -11,7 +11,9 @@ import time
 import pytest
 
 from attnviz.base.message import Problem
+from attnviz.base.packed import pack_blob
 from attnviz.rooms import room_file
+from attnviz.rooms.projector import Projector
 from attnviz.rooms.room_file import CODE, LIFE, RoomFile, Vote, parse_vote, remove_ended, split_taps
 
 QUESTION = {"id": 7, "words": ["The", "cat", "sat", "it", "slept"], "query": 3, "most": 3}
@@ -181,3 +183,10 @@ def test_a_killed_process_loses_no_vote_that_it_has_answered(room):
     last = max(int(line) for line in answered if line.endswith(b"\n"))
     assert last >= 50
     assert room.count(7, 1).votes >= last
+
+
+def test_a_picture_that_only_the_lecturers_session_answers_stays_on_the_wall():
+    shown = Projector("BCDFG", "secret", "page")
+    shown.show("score_table", "why-there", pack_blob({"words": {}}, b""))
+    shown.show("mask", "grid", pack_blob({"words": {}}, b""))
+    assert [each.data is None for each in shown.pictures.values()] == [True, False]
