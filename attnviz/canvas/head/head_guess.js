@@ -95,7 +95,10 @@ export class HeadGuess {
     if (cell === null) return sentence;
     const [q, key] = cell;
     const shares = Array.from({ length: header.shape[1] }, (_none, k) => codeAt(drawn, q, k) === MASKED_16 ? null : valueAt(drawn, q, k)); // prettier-ignore
-    const most = shares.reduce((best, share, k) => ((share ?? 0) > (shares[best] ?? 0) ? k : best), 0);
+    const most = shares.reduce(
+      (/** @type {number} */ best, share, k) => ((share ?? 0) > (shares[best] ?? 0) ? k : best),
+      0,
+    );
     const about = { key: markToken("k", tokenText(drawn, "k", most)), share: formatPercent(shares[most] ?? 0, 0) };
     return joinTexts(words.join_sentences, [guessSentence(shares, key, tokenText(drawn, "k", key), words), fill(words.guess_most, about)]); // prettier-ignore
   }
