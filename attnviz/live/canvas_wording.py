@@ -158,7 +158,6 @@ def edit_text() -> dict[str, str]:
         "most_changed": _("Largest changes in what {token} looks at: {keys}"),
         "mostby_changed": _("Largest changes in what looks at {token}: {queries}"),
         "idle": _("Point at a token or a cell. A click on a cell unfolds how it came about."),
-        "change_it": _("Change it: mask, scale, zoom"),
         "mask": _("Mask"),
         "later_hidden": _("later tokens hidden"),
         "later": _("Hide what comes later: drag, or press, to lift the mask"),

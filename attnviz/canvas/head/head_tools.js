@@ -1,6 +1,6 @@
 // The small buttons above the large head: let go, zoom; and the notes below it.
 
-import { addButton, createBox, el, fill, setProperty, setText } from "../shared/dom.js";
+import { addButton, el, fill, setProperty, setText } from "../shared/dom.js";
 import { MOST_LINES } from "../lines/lines_scene.js";
 import { EVERYTHING, largestZoom } from "../shared/zoom.js";
 
@@ -11,7 +11,6 @@ export class HeadTools {
   constructor(view) {
     this.view = view;
     this.box = el("div", "av-tools");
-    this.change = el("summary", "av-strong");
     this.isFull = false; // whether what changes the picture stands along it
     /** @type {ReturnType<HeadTools["build"]> | null} */
     this.buttons = null;
@@ -19,21 +18,17 @@ export class HeadTools {
 
   /**
    * Puts the view's parts on the page: what the head is and does, its picture with what changes it along its lower edge, and
-   * its lines beside it. What changes it waits behind a word where a
-   * head is presented.
-   * @param {boolean} presented
+   * its lines beside it.
    */
-  place(presented) {
+  place() {
     const { root, help, live, head, controls, finder, chips, pair, main, side, bar, foot, said, read } = this.view;
     const { titleBox, heatmap, lines, drawn, guess } = this.view;
     const { edit, compact } = drawn.header;
-    const folded = edit !== null && presented;
-    const full = edit !== null && !folded && !compact;
+    const full = edit !== null && !compact;
     this.isFull = full;
-    const how = `${folded} ${full} ${drawn.header.chips}`;
+    const how = `${full} ${drawn.header.chips}`;
     if (root.dataset.mainPicture === how) return;
     root.dataset.mainPicture = how;
-    controls.door.open = folded; // within what is folded away all is open
     const { squares, stage } = lines;
     if (full) {
       head.replaceChildren(titleBox, controls.silence, guess.button, finder.button, this.box, said, read);
@@ -43,17 +38,13 @@ export class HeadTools {
       root.replaceChildren(help, live, head, chips.box, pair, foot);
       return;
     }
-    head.replaceChildren(titleBox, read, guess.button, ...(folded ? [] : [this.box]));
-    pair.replaceChildren(heatmap.stage, said, ...(folded ? [] : [squares.box]), this.view.steps.box, stage);
-    const behind = el("details", "av-change");
-    if (folded) behind.append(this.change, this.box, controls.box, controls.changed, squares.box);
-    const below = folded ? [createBox("av-wrap av-below-line", bar, behind)] : [bar];
-    root.replaceChildren(help, live, head, ...(folded ? [] : [controls.box, chips.box]), pair, ...below, foot);
+    head.replaceChildren(titleBox, read, this.box);
+    pair.replaceChildren(heatmap.stage, said, squares.box, this.view.steps.box, stage);
+    root.replaceChildren(help, live, head, controls.box, chips.box, pair, bar, foot);
   }
 
   refresh() {
     const { words } = this.view.drawn;
-    setText(this.change, words.change_it ?? "");
     if (this.buttons?.language !== words.zoomin) this.buttons = this.build();
   }
 

@@ -69,7 +69,7 @@ export class Room {
 
   /** Draws in the room there is now. @param {boolean} [later] in a task of its own: finding the room may take long enough */
   measure(later = false) {
-    this.view.tools.place(presentationRoom(this.view.root) !== null);
+    this.view.tools.place();
     const now = this.now();
     if (now.width === 0) return;
     this.found = now;
@@ -93,14 +93,14 @@ export class Room {
 
   /** The width, and the height for the matrix: null where it does not matter. */
   now() {
-    const { root, pair, said, drawn } = this.view;
+    const { root, pair, heatmap, drawn } = this.view;
     const { header } = drawn;
     const width = root.clientWidth;
     if (header.compact) return { width, high: null, many: false };
     const presented = presentationRoom(root);
     if (presented !== null) {
-      const [all, pictures, words] = [root, pair, said].map((each) => each.getBoundingClientRect().height);
-      const high = presented - (all - pictures + words) / magnification(root) - SAID_GAP;
+      const [all, matrix] = [root, heatmap.stage].map((each) => each.getBoundingClientRect().height);
+      const high = presented - (all - matrix) / magnification(root) - SAID_GAP;
       if (high >= LEAST_ROOM) return { width, high, many: false, presented: true };
     }
     if (header.edit === null) return { width, high: null, many: false };

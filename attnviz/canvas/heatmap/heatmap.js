@@ -32,8 +32,8 @@ import {
 /** @typedef {{ size: number, clientX: number, clientY: number }} Spread how far two fingers are apart, and their middle */
 /** @typedef {{ from: [number, number], zoom: Zoom, hit: Hit | null, moved: boolean }} Drag */
 
-/** Pixels of labels that are presented: 14 of a projector's at least, because such a page is magnified. */
-export const PRESENTED = 13;
+/** Pixels of labels that are presented, at least and at most: such a page is magnified besides. */
+const [PRESENTED, LARGE] = [13, 18];
 
 export class Heatmap {
   /** @param {HeadComponent} view */
@@ -83,7 +83,7 @@ export class Heatmap {
   layout(width, high, presented) {
     const { header, labelsQ, labelsK } = this.view.drawn;
     const { compact, shape } = header;
-    this.font = compact ? COMPACT.font : presented ? PRESENTED : 12;
+    this.font = compact ? COMPACT.font : presented ? clamp((high ?? 0) / (shape[0] + 6), PRESENTED, LARGE) : 12;
     this.need = Math.min(this.font + 1, PRESENTED);
     this.room = Math.min(compact ? COMPACT.room : LONGEST_LABEL, width * 0.26);
     const { room, font } = this;

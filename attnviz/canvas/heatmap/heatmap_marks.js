@@ -33,9 +33,13 @@ export function drawMarks(context, scene) {
   context.restore();
 }
 
+/** Pixels of a number in a cell, where it is not presented. */
+const PRINTED = 13;
+
 /** The number of each cell. @param {DrawingContext} context @param {HeatmapScene} scene */
-function drawNumbers(context, { theme, codes, table, valueAt, plot, cells: c }) {
-  const size = Math.min(13, Math.floor(c.w / 3.1), Math.floor(c.h * 0.66));
+function drawNumbers(context, { theme, codes, table, valueAt, plot, cells: c, font }) {
+  const large = font > PRINTED; // presented, they are read from the last row: no zero stands before the point
+  const size = Math.min(large ? font : PRINTED, Math.floor(c.w / (large ? 1.9 : 3.1)), Math.floor(c.h * 0.66));
   drawWith(context, { font: `${size}px ${theme.font}`, textAlign: "center", textBaseline: "middle" });
   for (let q = Math.floor(c.q0); q < Math.min(c.nq, c.q0 + c.span.q); q++) {
     for (let k = Math.floor(c.k0); k < Math.min(c.nk, c.k0 + c.span.k); k++) {
@@ -45,7 +49,8 @@ function drawNumbers(context, { theme, codes, table, valueAt, plot, cells: c }) 
       context.fillStyle = inkOn(toRgb(table[code]));
       context.globalAlpha = Math.abs(value) < 0.005 ? 0.45 : 0.95;
       const text = Math.abs(value) >= 100 ? formatFixed(value, 0) : formatFixed(value, 2).replace("-", "−");
-      context.fillText(text, plot.x + (k + 0.5 - c.k0) * c.w, plot.y + (q + 0.5 - c.q0) * c.h);
+      const short = large ? text.replace(/^(−?)0\.(?=\d)/, "$1.") : text;
+      context.fillText(short, plot.x + (k + 0.5 - c.k0) * c.w, plot.y + (q + 0.5 - c.q0) * c.h);
     }
   }
   context.globalAlpha = 1;

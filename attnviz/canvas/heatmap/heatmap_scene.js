@@ -53,8 +53,10 @@ export function heatmapLayout({ shape, width, high = null, compact, font, labels
   const [nq, nk] = shape;
   const foot = sums ? SUMS.high : 0;
   const given = { nk, width, font, labelsQ, labelsK };
-  const { left, right, top, cell, flat } = measureLabels(given, compact ? COMPACT.cell : 60, sums ? SUMS.wide : 0);
   const usual = compact ? COMPACT.high : 620;
+  // presented, cells are square, and no wider than the window leaves them high below labels that stand level
+  const most = presented && high !== null ? Math.min(60, (high - font - 12 - foot - 4) / nq) : 60;
+  const { left, right, top, cell, flat } = measureLabels(given, compact ? COMPACT.cell : most, sums ? SUMS.wide : 0);
   const tallest = high === null ? usual : clamp(high - top - foot - 4, 120, 900);
   const cellH = Math.max(Math.min(cell, tallest / nq), Math.min(14, tallest / nq));
   const squareH = Math.min(cell, tallest / nq);

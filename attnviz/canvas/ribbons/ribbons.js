@@ -40,6 +40,8 @@ import {
   sizeCanvas,
 } from "../shared/surface.js";
 
+import { presentationRoom } from "../shared/window.js";
+
 /** @import { Head, Touched } from "./ribbons_numbers.js" */
 /** @import { RibbonsView, Scene } from "./ribbons_scene.js" */
 /** @import { Tile } from "./heads_strip.js" */
@@ -88,6 +90,8 @@ export class Ribbons extends View {
     /** @type {number | null} the word that is pointed at */
     this.lit = null;
     this.grown = prefersReducedMotion() ? 1 : 0;
+    /** @type {number | null} pixels for the picture where it is presented */
+    this.high = null;
     /** @type {RawHead | null} the head as it was sent */
     this.own = null;
     /** @type {AllHeads | null} all heads of the sentence, once they have come */
@@ -178,8 +182,8 @@ export class Ribbons extends View {
 
   /** @returns {RibbonsView} */
   get view() {
-    const { touched, asked, guess, unfolded, lit, grown } = this;
-    return { ...touched, asked, guess, unfolded, lit: lit ?? touched.pinned, grown };
+    const { touched, asked, guess, unfolded, lit, grown, high } = this;
+    return { ...touched, asked, guess, unfolded, lit: lit ?? touched.pinned, grown, high };
   }
 
   /** Words as buttons above the drawing. */
@@ -193,6 +197,12 @@ export class Ribbons extends View {
       return button;
     });
     this.words.replaceChildren(...this.buttons);
+  }
+
+  /** Presented, the picture fills what its sentence and handles leave. */
+  fit() {
+    const room = presentationRoom(this.root);
+    this.high = room === null ? null : room - (this.root.offsetHeight - this.stage.offsetHeight);
   }
 
   /** Draws what is to be seen; it glides there, unless a hand drags. @param {boolean} follows */
@@ -219,6 +229,7 @@ export class Ribbons extends View {
 
   /** @param {Theme} theme */
   drawStrip(theme) {
+    if (!this.stage.clientWidth) return; // not on the page just now
     const { header, tile, touched, telling } = this;
     const token = visibleToken(header.q[touched.word]).trim();
     const texts = { token, model: header.model, title: header.title };
@@ -392,6 +403,7 @@ export class Ribbons extends View {
   }
 
   resize() {
+    this.fit();
     this.draw(true);
   }
 }

@@ -28,8 +28,9 @@ export const RISING = 0.34;
 /**
  * Words in lines, as large as fits; above the line of the touched word is room for its ribbons.
  * @param {string[]} tokens @param {number[]} glued those that no blank is before @param {number} word @param {number} width
+ * @param {number | null} [high] pixels that the picture fills where it is presented
  */
-export function placeWords(tokens, glued, word, width) {
+export function placeWords(tokens, glued, word, width, high = null) {
   const all = { texts: tokens.map((token) => visibleToken(token).trim()), glued: new Set(glued) };
   const isNarrow = width < NARROW;
   const fitting = (isNarrow ? SIZES.narrow : SIZES.wide).map(([size, most]) => ({
@@ -38,8 +39,9 @@ export function placeWords(tokens, glued, word, width) {
     ...wrapWords(all, size, width),
   }));
   const { size, words, count } = /** @type {(typeof fitting)[0]} */ (fitting.find((one) => one.count <= one.most));
-  const thick = isNarrow ? SLENDER : count === 1 ? clamp(width / 9, 76, 120) : SEVERAL;
   const [pill, line, foot] = [Math.round(size * 0.95), Math.round(size * 1.2), isNarrow ? 20 : 26];
+  const left = high === null ? width / 9 : (high - pill - line - foot - 2 * TURN - AIR - foot / 2) / (1 + RISING);
+  const thick = isNarrow ? SLENDER : count === 1 ? clamp(left, 76, high === null ? 120 : 200) : SEVERAL;
   const rise = Math.round((1 + RISING) * thick) + 2 * TURN + AIR;
   const above = count === 1 ? 0 : thick + TURN; // for ribbons from the lines above
   const touched = words[word].line;

@@ -14,7 +14,9 @@ import { cutToFit, SLANT } from "../shared/token_labels.js";
 /** Pixels of a label's letters, of the longest label, of a row at least and at most, of a column at most, and of the names of the axes. */
 const [LETTERS, LONGEST, LOWEST, HIGHEST, WIDEST, AXIS] = [15, 112, 15, 30, 68, 22];
 /** Pixels that all rows together may take, in a narrow window, and that a cell needs to hold its percent. */
-const [MOST, TALL, HOLDS] = [340, 440, 30];
+const [MOST, TALL, HOLDS] = [340, 440, 32];
+/** About how many pixels stand above the rows. */
+const ABOVE = 100;
 
 /** How column labels stand: level where they fit their columns, else leaning. @param {Layout} layout @param {number} cell */
 export function columnLabels({ words }, cell) {
@@ -40,7 +42,7 @@ export function matrixScene(head, view, shares, folded, width, { theme, colours,
   const left = Math.min(Math.max(widest + 14, isRow ? pillWidth + 8 : 0), width / 2.6);
   const [w, h] = [
     Math.min(WIDEST, (width - left - 4) / n),
-    clamp((layout.isNarrow ? TALL : MOST) / n, LOWEST, HIGHEST),
+    clamp((layout.isNarrow ? TALL : (view.high ?? MOST + ABOVE) - ABOVE) / n, LOWEST, HIGHEST),
   ];
   const { labels, isLevel, tall } = columnLabels(layout, w);
   const top = AXIS + Math.max(tall, isRow ? 0 : LETTERS + 12);
@@ -63,7 +65,7 @@ export function matrixScene(head, view, shares, folded, width, { theme, colours,
         key: `share ${i}`,
         x: cell.x,
         y: cell.y + h / 2,
-        size: 13,
+        size: 14,
         share,
         colour: inkOn(colourOf(share, colours)),
       }),
@@ -107,7 +109,7 @@ export function matrixScene(head, view, shares, folded, width, { theme, colours,
     /** @type {number} */ x,
     /** @type {number} */ y,
     /** @type {string} */ colour,
-  ) => textMark({ key, x: x + textWidth(text, 13) / 2, y, size: 13, text, colour });
+  ) => textMark({ key, x: x + textWidth(text, 14) / 2, y, size: 14, text, colour });
   marks.push(name("columns", words.columns, left, 8, theme.k), name("rows", words.rows, 0, top - 10, theme.q));
   const pixels = new Uint32Array(n * n);
   for (let i = 0; i < pixels.length; i++)

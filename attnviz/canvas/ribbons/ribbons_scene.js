@@ -13,8 +13,9 @@ import { drawWith, fillBox, writeText } from "../shared/surface.js";
 /** @import { Head, Touched } from "./ribbons_numbers.js" */
 /** @import { Colours, DrawingContext, Rectangle, Theme, Words } from "../shared/types.js" */
 /**
- * `lit`: the other word that is pointed at. `grown`: how much of its way each ribbon has gone, 0 to 1.
- * @typedef {Touched & { unfolded: boolean, lit: number | null, grown: number }} RibbonsView
+ * `lit`: the other word that is pointed at. `grown`: how much of its way each ribbon has gone, 0 to 1. `high`: pixels that the
+ * picture fills where it is presented.
+ * @typedef {Touched & { unfolded: boolean, lit: number | null, grown: number, high?: number | null }} RibbonsView
  * @typedef {{ theme: Theme, colours: Colours, words: Words }} Look
  * @typedef {{ key: string, kind: "ribbon", alpha: number, path: number[], w: number, colour: string, grown: number }} Ribbon
  * @typedef {{ key: string, kind: "text", alpha: number, x: number, y: number, size: number, bold: number, turn: number, colour: string, text: string, share: number }} Text
@@ -33,7 +34,7 @@ export const [DIMMED, HIDDEN] = [0.16, 0.42];
 
 /** The whole picture. @param {Head} head @param {RibbonsView} view @param {number} width @param {Look} look @returns {Scene} */
 export function ribbonsScene(head, view, width, look) {
-  const layout = placeWords(head.tokens, head.glued, view.word, width);
+  const layout = placeWords(head.tokens, head.glued, view.word, width, view.high);
   const shares = touchedWeights(head, view);
   const folded = foldedScene(head, view, shares, layout, width, look);
   return view.unfolded ? matrixScene(head, view, shares, folded, width, look) : folded;
