@@ -54,12 +54,12 @@ CATEGORIES = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.tim
 EDIT = "attnviz-edit"  # what the page calls the work of a frame in which the edit moved
 
 
-def worked(events: list[dict[str, Any]]) -> list[float]:
-    """Milliseconds of processor time of a page's main thread for each frame in which the edit moved.
+def worked(events: list[dict[str, Any]], name: str = EDIT) -> list[float]:
+    """Milliseconds of processor time of a page's main thread for each frame that has an event `name`.
 
     From Chromium's trace: a frame's share is everything since the frame before, its own drawing and layout included.
     """
-    edits = [event for event in events if event["name"] == EDIT]
+    edits = [event for event in events if event["name"] == name]
     if not edits:
         return []
     pid = collections.Counter(event["pid"] for event in edits).most_common(1)[0][0]

@@ -37,7 +37,12 @@ export class HeadsStrip {
   constructor(choose) {
     this.choose = choose;
     this.caption = el("div", "rb-small");
-    this.canvas = el("canvas", "rb-dots", null, { role: "slider", tabindex: "0", "aria-valuemin": "0" });
+    this.canvas = el("canvas", "rb-dots", null, {
+      role: "slider",
+      tabindex: "0",
+      "aria-valuemin": "0",
+      "data-testid": "heads-strip",
+    });
     this.box = createBox("rb-strip", this.caption, this.canvas);
     /** @type {ReturnType<typeof placeDots>} */
     this.places = { dots: [], height: 0, layers: 1, lines: 1 };

@@ -149,7 +149,7 @@ export class Ribbons extends View {
     setText(this.write, header.words.write);
     setAttribute(this.words, "aria-label", header.words.label);
     if (!before && this.grown < 1) this.arrive();
-    else this.draw(true);
+    else this.draw(isOther); // what glides already where this is goes on
     this.measure();
     if (header.every) afterPainting(() => void this.bringAll(/** @type {string} */ (header.every)));
   }

@@ -16,7 +16,8 @@ export class Glide {
   /**
    * @param {HTMLElement} picture what is out of the window does not glide
    * @param {(state: State) => void} draw
-   * @param {(from: State, to: State) => ((share: number) => State) | null} between null where one cannot become the other
+   * @param {(from: State, to: State) => ((share: number) => State) & { takes?: number } | null} between null where one cannot
+   * become the other; `takes`: milliseconds of a longer way
    */
   constructor(picture, draw, between) {
     this.picture = picture;
@@ -50,9 +51,9 @@ export class Glide {
     else this.show(state);
   }
 
-  /** @param {(share: number) => State} way @param {State} goal @param {number} began */
+  /** @param {((share: number) => State) & { takes?: number }} way @param {State} goal @param {number} began */
   follow(way, goal, began) {
-    const share = (performance.now() - began) / GLIDE;
+    const share = (performance.now() - began) / (way.takes ?? GLIDE);
     if (share >= 1 || !this.picture.isConnected) {
       this.show(goal);
       return;
