@@ -54,10 +54,11 @@ CATEGORIES = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.tim
 EDIT = "attnviz-edit"  # what the page calls the work of a frame in which the edit moved
 
 
-def worked(events: list[dict[str, Any]], name: str = EDIT) -> list[float]:
+def worked(events: list[dict[str, Any]], name: str = EDIT, *, without: str | None = None) -> list[float]:
     """Milliseconds of processor time of a page's main thread for each frame that has an event `name`.
 
     From Chromium's trace: a frame's share is everything since the frame before, its own drawing and layout included.
+    Frames with an event `without`, and the two after each, do not count.
     """
     edits = [event for event in events if event["name"] == name]
     if not edits:
@@ -74,6 +75,10 @@ def worked(events: list[dict[str, Any]], name: str = EDIT) -> list[float]:
     for _, end, taken in tasks:
         spent[bisect.bisect_left(ends, end)] += taken
     moved = {bisect.bisect_left(ends, event["ts"]) for event in edits if event["pid"] == pid}
+    others = [
+        bisect.bisect_left(ends, event["ts"]) for event in events if event["pid"] == pid and event["name"] == without
+    ]
+    moved -= {number + after for number in others for after in range(3)}
     return [spent[number] / 1000 for number in sorted(moved) if number < len(ends)]
 
 

@@ -272,11 +272,12 @@ function drawBox(context, { kind, x, y, w, h, size, colour, text, alpha }, theme
   writeText(context, text, x + w / 2, y + h / 2, ink, `600 ${size}px`, alpha, "center");
 }
 
+/** On its way it is drawn through at once: what the mask hides is hatched when it has come. */
 /** @param {DrawingContext} context @param {Box} box @param {Pick<Scene, "pixels" | "columns">} scene @param {Theme} theme @param {Colours} colours */
 function drawGrid(context, { x, y, w, h, alpha }, { pixels, columns }, theme, colours) {
   if (!pixels || w < 1 || h < 1) return;
-  context.fade(alpha, (on) => {
-    on.hatch({ x, y, w, h }, colours.masked, theme.dark);
-    on.cells(pixels, columns, { x, y, w, h });
-  });
+  if (alpha < 1) fillBox(context, { x, y, w, h }, colours.masked, 0.26 * alpha);
+  else context.hatch({ x, y, w, h }, colours.masked, theme.dark);
+  context.globalAlpha = alpha;
+  context.cells(pixels, columns, { x, y, w, h });
 }
