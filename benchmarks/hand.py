@@ -11,6 +11,7 @@ hand's. Needs Chromium.
 import argparse
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -81,7 +82,7 @@ def measure(tab: Tab, url: str, tokens: int) -> Iterator[Row]:
         tab.settle()
         tab.page.wait_for_timeout(3000)  # all heads come by themselves
         for what, gesture in gestures.items():
-            spent = worked(traced(tab.page, lambda gesture=gesture: gesture(tab.page)), DREW, without=ANSWERED)
+            spent = worked(traced(tab.page, partial(gesture, tab.page)), DREW, without=ANSWERED)
             reached = f"{late(spent):.1f} ms ({len(spent)} frames, at most {max(spent):.0f})"
             yield row(
                 f"{path or 'start'}, {tokens} tokens: {what}", f"{BUDGET:g} ms at 95%", reached, late(spent) <= BUDGET

@@ -33,7 +33,7 @@ import {
 /** @typedef {{ from: [number, number], zoom: Zoom, hit: Hit | null, moved: boolean }} Drag */
 
 /** Pixels of labels that are presented, at least and at most: such a page is magnified besides. */
-const [PRESENTED, LARGE] = [13, 18];
+const [PRESENTED, LARGE] = [13, 17];
 
 export class Heatmap {
   /** @param {HeadComponent} view */

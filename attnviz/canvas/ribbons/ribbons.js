@@ -403,8 +403,9 @@ export class Ribbons extends View {
   }
 
   resize() {
+    this.draw(true); // its strip of heads has the lines that it takes here
     this.fit();
-    this.draw(true);
+    if (this.high !== null) this.draw(true);
   }
 }
 
