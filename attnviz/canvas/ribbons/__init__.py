@@ -1,7 +1,7 @@
 """A sentence whose words pour into one of them, with all heads, mask, scale and matrix within reach of a hand."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from attnviz.base import raw_scores
@@ -68,8 +68,12 @@ def ribbons(
         told = from_json(RibbonsState, report)
         layer, head = told.tile
         has_head = 0 <= layer < len(heads) and 0 <= head < heads[layer]
+        if report["doc"] != document:  # made before another sentence had come: its words are not these, its handles are
+            mask = "model" if told.edit.mask == "painted" else told.edit.mask
+            edit = replace(told.edit, mask=mask, hidden=(), painted=b"")
+            told = replace(told, word=state.word, axis=state.axis, pinned=state.pinned, edit=edit)
         words = (told.word, 0 if told.pinned is None else told.pinned)
-        return told if report["doc"] == document and has_head and all(0 <= word < n for word in words) else None
+        return told if has_head and all(0 <= word < n for word in words) else None
 
     mount_component("ribbons", key, "stood", header, read_state, on_stand, figure.payload)
 
