@@ -33,6 +33,7 @@ _REPORTED = (
 )
 _NO_CHOICE = "_no_choice"  #: where the sentence stands about names that belong to no choice
 NOT_HANDED_ON = {"l_guess", "l_own"}  #: to a room's phones
+HANDED_ON = {"lessons": {"l_student": "true"}}  #: in addition, by the page
 #: what Streamlit reads itself, and what mailers, networks and search engines add to every link
 _FOREIGN_PARAMETERS = re.compile(r"embed|utm_|_|ref$|source$|\w*clid$|mc_|si$")
 
@@ -331,6 +332,7 @@ def handed_on_link() -> str:
     page = current_page()
     hidden = {choice.name for choice in page_choices(page) if choice.page == EVERY_PAGE} | NOT_HANDED_ON
     parameters = {name: value for name, value in link_parameters(page).items() if name not in hidden}
+    parameters |= HANDED_ON.get(page, {})
     return f"{page}?{urlencode(parameters)}" if parameters else page
 
 

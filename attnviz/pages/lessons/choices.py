@@ -43,6 +43,8 @@ STEP = PAGE.integer("step", 1, low=1, high=MOST_STEPS, label=N_("Step"))
 SENTENCE = PAGE.sentence("l_text", EXAMPLE, longest=400, label=N_("Sentence"))
 #: A link that the teacher shares with the class does not open them there.
 NOTES = PAGE.flag("l_notes", label=N_("Teacher’s notes"), is_momentary=True)
+#: A page that was opened from a phone in a room: it has no switch for the notes.
+STUDENT = PAGE.flag("l_student", label=N_("A student’s page"))
 OWN_TEXT: Choice[str] = PAGE.on_canvas(
     "l_own", "", _parse_file, lambda text: [text], 'title = "Mine"', inside="l_own", label=N_("Your own lesson")
 )

@@ -62,7 +62,8 @@ def _draw_top(lesson: Lesson, number: int) -> None:
             with box:
                 _draw_contents(lesson)
         _draw_sentence_box(lesson)
-        if teaching.room_state() != "shown":  # else the lecturer has them in a window of his own
+        # in a room the lecturer has them in a window of his own, and a student nowhere
+        if teaching.room_state() != "shown" and not link_state.value(choices.STUDENT):
             widgets.toggle(choices.NOTES, _("Teacher’s notes"))
         _draw_dots(lesson, number)
 
@@ -221,9 +222,10 @@ def _draw_step(lesson: Lesson, number: int) -> None:
     picture = step.after if answered and step.after is not None else step.picture
     kind = PICTURES[picture.kind]
     is_below = kind.is_wide or (kind.is_wide_on_page and not presented)
+    is_for_class = presented or link_state.value(choices.STUDENT)
     if teaching.room_state() == "shown":
         teaching.show_notes(_fill_notes(lesson, step, facts))
-    elif link_state.value(choices.NOTES) and not presented:  # they are not for the class
+    elif link_state.value(choices.NOTES) and not is_for_class:
         st.container(border=True, key="l-notes-box").markdown("  \n".join(_fill_notes(lesson, step, facts)))
     is_film = kind.is_wide or kind.is_wide_on_page
     step_area = st.container(key="l-story" if picture.kind == "story" else "l-film" if is_film else "l-step")
