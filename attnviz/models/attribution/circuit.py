@@ -137,7 +137,7 @@ class Ablation:
     def _replacement_for(self, name: str, output: Tensor) -> Tensor:
         """Replacement for an MLP's output, in the shape of that output."""
         batch, _, length, _ = self._layers[0].shape
-        return self._values[name].expand(batch, 1, length, -1).reshape(output.shape).to(output)
+        return self._values[name].expand(batch, 1, length, -1).reshape(output.shape).to(output).clone()
 
     def effects(self) -> dict[Member, float]:
         """First-order contribution of each member to the logit difference: what ablating it alone would take away."""
@@ -299,4 +299,4 @@ def _add_probe(probe: Tensor, output: Tensor) -> Tensor:
 
 
 def _store_output(seen: dict[str, Tensor], name: str, output: Tensor) -> None:
-    seen[name] = output.detach()
+    seen[name] = output.detach().clone()

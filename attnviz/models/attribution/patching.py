@@ -315,7 +315,7 @@ class PromptPass:
 
         def keep_mlp(name: str, output: Tensor) -> Tensor:
             mlps[name] = require_gradient(output)
-            return mlps[name]
+            return mlps[name].clone()  # to which Falcon's block adds in place
 
         args, inputs = model_arguments(prompt)
         names, module = mlp_names or (), unwrap_model(model)

@@ -196,6 +196,6 @@ class _FrozenMlps:
         first, *rest = output if isinstance(output, tuple) else (output,)
         if sum(map(is_hidden, (*args, *kwargs.values()))) != 1 or not is_hidden(first):
             return None  # given two, it joins what the MLP makes to the stream, as in BERT
-        kept = self._outputs.setdefault(name, first)
+        kept = self._outputs.setdefault(name, first.clone())
         frozen = repeat_rows(kept, len(first) // len(kept))
         return (frozen, *rest) if isinstance(output, tuple) else frozen

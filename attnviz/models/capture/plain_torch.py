@@ -161,7 +161,7 @@ def record_plain(
     with (
         torch.set_grad_enabled(grad),
         stream.watch_pass(bool(residual)),
-        record_calls(model, _PlainRecorder(model, grad, residual, change)) as recorder,
+        record_calls(model, PlainRecorder(model, grad, residual, change)) as recorder,
     ):
         output = model(*args, **inputs)
     if not recorder.layers:
@@ -182,10 +182,10 @@ def record_plain(
 
 
 @contextmanager
-def record_calls(model: nn.Module, recorder: "_PlainRecorder | None" = None) -> Iterator[Recorder]:
+def record_calls(model: nn.Module, recorder: "PlainRecorder | None" = None) -> Iterator[Recorder]:
     """Record this thread's attention calls of `model` inside the block; raises a Problem where one cannot be."""
     _require_watchable(model)
-    recorder, watch = recorder or _PlainRecorder(model), SoftmaxWatch()
+    recorder, watch = recorder or PlainRecorder(model), SoftmaxWatch()
     flex = "torch.nn.attention.flex_attention" in sys.modules  # which compiles itself where it is called
     with (
         disable_compile(model, always=flex),
@@ -213,7 +213,7 @@ class _FunctionMode(TorchFunctionMode):
     """Intercepts each torch function call of this thread while the model runs."""
 
     def __init__(
-        self, recorder: "_PlainRecorder", watch: SoftmaxWatch, running_module: Callable[[], RunningModule]
+        self, recorder: "PlainRecorder", watch: SoftmaxWatch, running_module: Callable[[], RunningModule]
     ) -> None:
         super().__init__()
         self._recorder, self._watch, self._running_module = recorder, watch, running_module
@@ -245,7 +245,7 @@ def _attach_to_graph(layer: RecordedLayer, changed: RecordedLayer | None, answer
     return replace(used_layer, handed_on=require_gradient(used_layer.head_outputs() if output is None else output))
 
 
-class _PlainRecorder(Recorder):
+class PlainRecorder(Recorder):
     """Recorder for models without a config: stacks are told by the calls."""
 
     def record_weights(self, module: nn.Module, weights: Tensor, values: int, input_shape: torch.Size | None) -> None:

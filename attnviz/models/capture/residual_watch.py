@@ -42,6 +42,12 @@ class Passage:
     module: nn.Module
     hidden_in: Tensor
     hidden_out: Tensor
+    version: int | None = None  #: of the output when it was answered; None: it cannot change
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether the output is still what the module answered: Falcon adds attention to its MLP's in place."""
+        return self.version in (None, self.hidden_out._version)  # noqa: SLF001
 
     def as_norm(self) -> FrozenMap | None:
         """The module as a frozen norm; None if it is no norm."""
@@ -191,7 +197,10 @@ class ResidualWatch:
         if isinstance(module, nn.Embedding) and is_hidden(output):
             self.embedded.setdefault(name, []).append(output.detach())
         elif hidden is not None and (is_hidden(output) or _is_flat(output)):
-            self.passages.setdefault(name, []).append(Passage(name, module, hidden.detach(), output.detach()))
+            if block_name(name) == parent_name(name):  # what a block may add to in place
+                output = output.clone()
+            passage = Passage(name, module, hidden.detach(), output.detach(), output._version)  # noqa: SLF001
+            self.passages.setdefault(name, []).append(passage)
 
     def add_residual(self, trace: Trace, at: Tensor, output_layer: str | None = None) -> Trace:
         """The trace with the residual stream of this pass; `at` is the last real position of each row, (B,)."""
@@ -331,7 +340,7 @@ class ResidualWatch:
         seen = [
             passages
             for name, passages in self.passages.items()
-            if name.startswith(f"{block.name}.") and len(passages) == 1
+            if name.startswith(f"{block.name}.") and len(passages) == 1 and passages[0].is_intact
         ]
         parts = [passages[0].reshape_like(block.hidden_out) for passages in seen]
         return [passage for passage in parts if passage.hidden_out.shape == block.hidden_out.shape]

@@ -14,8 +14,10 @@ from __future__ import annotations
 import inspect
 from collections import UserDict
 from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -23,7 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import MessageList, Problem
-from attnviz.models.capture.adapter import is_transformers, switch_implementation, uses_interface
+from attnviz.models.capture.adapter import calls_torch, is_transformers, switch_implementation, uses_interface
 from attnviz.models.capture.adapter_check import require_adapter
 from attnviz.models.capture.attention_call import HARMLESS, listen_to_calls
 from attnviz.models.capture.edit import Edit, edit_streams
@@ -40,7 +42,7 @@ from attnviz.models.capture.forward_pass import (
     unwrap_model,
 )
 from attnviz.models.capture.generated import record_generation
-from attnviz.models.capture.plain_torch import record_plain
+from attnviz.models.capture.plain_torch import PlainRecorder, record_calls, record_plain
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.reported_layers import record_reported_layers
 from attnviz.models.capture.residual_watch import ResidualWatch
@@ -192,6 +194,11 @@ def _run_module(
         )
         if trace.layers or changes.edits:
             return trace
+    if calls_torch(model) and not inputs.get("output_attentions"):
+        plain, bound = PlainRecorder(model, grad, residual, changes.edit_layer), _bind_arguments(model, args, inputs)
+        trace, _ = record_pass(model, plain, logits, bound, partial(record_calls, model))
+        if trace.layers:
+            return trace
     if not is_transformers(model):
         return record_plain(model, args, logits, inputs, grad, residual, changes.edit_layer)
     if changes.edits:
@@ -218,15 +225,21 @@ def _bind_arguments(model: nn.Module, args: tuple[Any, ...], inputs: dict[str, A
         ) from error
 
 
-def record_pass(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any]) -> tuple[Trace, Any]:
+def record_pass(
+    model: nn.Module,
+    recorder: Recorder,
+    logits: Logits,
+    inputs: dict[str, Any],
+    listen: Callable[[Any], AbstractContextManager[Any]] = listen_to_calls,
+) -> tuple[Trace, Any]:
     """Run the pass with `recorder` answering its attention calls: the trace and the model's output."""
     backbone, arguments = pass_arguments(model, logits, inputs)
     watch = ResidualWatch(model)
     with (
         torch.set_grad_enabled(recorder.grad),
         disable_compile(model),
-        switch_implementation(model),
-        listen_to_calls(recorder),
+        switch_implementation(model) if listen is listen_to_calls else nullcontext(),
+        listen(recorder),
         watch.watch_pass(bool(recorder.residual)),
     ):
         output = backbone(**arguments)
@@ -237,7 +250,7 @@ def record_pass(model: nn.Module, recorder: Recorder, logits: Logits, inputs: di
     if trace.layers and len(last) != trace.layers[0].shape[0]:  # pictures, which are no row of ids
         last = last.expand(trace.layers[0].shape[0])
     trace = watch.add_residual(trace, last, recorder.output_layer)
-    return replace(trace, model_pass=ModelPass(model, watch.calls, watch.find_starts())), output
+    return replace(trace, model_pass=ModelPass(model, watch.calls, watch.find_starts(), listen=listen)), output
 
 
 # Arguments of a pass in the form that its model takes, from texts, a tokenizer's output or ids; and token labels.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -107,6 +107,7 @@ class ModelPass:
     calls: Mapping[str, Sequence[BlockCall]]  #: by the blocks' dotted names
     starts: Mapping[str, StreamStart] = field(default_factory=dict)  #: by the dotted name of a list of blocks
     rerun: Callable[..., Any] | None = None  #: the same pass under edits, as a trace
+    listen: Callable[[Any], AbstractContextManager[Any]] = listen_to_calls  #: how a recorder hears of attention
     parts: dict[tuple[str, int], StreamParts] = field(
         default_factory=dict
     )  #: by list of blocks and row, as they are found
@@ -118,7 +119,8 @@ class ModelPass:
     @contextmanager
     def ready(self) -> Iterator[None]:
         """Let the model's attention be read inside the block, without gradients."""
-        with torch.no_grad(), disable_compile(self.model), switch_implementation(self.model):
+        switched = switch_implementation(self.model) if self.listen is listen_to_calls else nullcontext()
+        with torch.no_grad(), disable_compile(self.model), switched:
             yield
 
     def stream_parts(self, layers: Sequence[RecordedLayer], blocks: str, row: int) -> StreamParts:
@@ -162,7 +164,9 @@ class StreamParts:
 
     def __init__(self, model_pass: ModelPass, layers: Sequence[RecordedLayer], blocks: str, row: int) -> None:
         self.model, self.row = model_pass.model, row
+        self.listen = model_pass.listen
         self.modules, self.listener = modules_by_name(self.model), _BlockListener(self.model)
+        self.listener.change = self.listener.change_layer
         self.layers = {layer.name: layer for layer in layers}
         names = [name for name in model_pass.calls if parent_name(name) == blocks]
         if not names:
@@ -413,7 +417,10 @@ class _StopRun(Exception):
 
 
 class _BlockListener(Recorder):
-    """Answers the attention calls of a block's run: as recorded in the pass, or up to the call of `target`."""
+    """Answers the attention calls of a block's run: as recorded in the pass, or up to the call of `target`.
+
+    A call of the interface is answered by `answer`, one of torch's own function by `change`.
+    """
 
     recorded: Mapping[str, Tensor] = {}  #: head outputs (1, Q, H, Dv) by the layers' names
     target: str | None = None
@@ -426,6 +433,13 @@ class _BlockListener(Recorder):
         if name in self.recorded:
             return self.recorded[name].to(call.q.dtype).contiguous(), None
         return answer_call(module, call, kwargs)
+
+    def change_layer(self, layer: RecordedLayer) -> RecordedLayer | None:
+        if layer.name == self.target:
+            self.layers.append(layer)
+            raise _StopRun
+        handed_on = self.recorded.get(layer.name)
+        return None if handed_on is None else replace(layer, handed_on=handed_on.transpose(1, 2))
 
 
 Written = tuple[str, Mapping[str, Tensor]]  #: a part's name, and what it writes as the output (T, W) of a module
@@ -453,7 +467,7 @@ class BlockRun:
     def _note(self, name: str, module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) -> None:
         inputs = tuple(t for t in (*args, *kwargs.values()) if isinstance(t, Tensor) and t.is_floating_point())
         if inputs and isinstance(_first(output), Tensor):
-            self.seen.setdefault(name, []).append(_Seen(module, inputs, _first(output)))
+            self.seen.setdefault(name, []).append(_Seen(module, inputs, _first(output).clone()))
 
     def _run(
         self,
@@ -467,7 +481,7 @@ class BlockRun:
         listener.begin_pass()
         listener.recorded, listener.target = recorded or {}, target
         output: Any = self.stream[:0]
-        with listen_to_calls(listener), attach_hooks(hooks), suppress(_StopRun):
+        with self.parts.listen(listener), attach_hooks(hooks), suppress(_StopRun):
             try:
                 output = self.parts.modules[self.name](*call.args, **call.kwargs)
             except RuntimeError as error:  # of its own code: Zamba's joins the stream with the embeddings
@@ -565,7 +579,7 @@ class BlockRun:
         self._run(call, hooks, target=layer.name)
         if not self.parts.listener.layers:
             raise Problem("{name} calls no attention that can be read", name=layer.name)
-        q, k, _ = self.parts.listener.layers[0].qkv
+        q, k, _ = self.parts.listener.layers[-1].qkv
         return to_float32(q[:, head]), to_float32(k[:, head * k.shape[1] // q.shape[1]])
 
     def put_without(self, name: str, value: Tensor) -> Any:

@@ -31,7 +31,7 @@ FEATURES = {
 }
 EXACT = {name: {*each.split(", ")} - {""} for each, names in FEATURES.items() for name in names.split()}
 VISION = ["swin", "whisper"]  # those of patches in one grid: tests/models/pictures/test_patch_grid.py
-WEIGHTS_ONLY = ["bloom", "deberta-v2", "falcon", "gptj", "gpt_neo", "xlnet"]
+WEIGHTS_ONLY = ["bloom", "deberta-v2", "gptj", "gpt_neo", "xlnet"]
 
 
 def plain_of(model_class, config, model):
