@@ -15,8 +15,8 @@ TOKENS = 1300  # of the chapter, so that a pass is short; Dinah is among them
 
 
 @pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
-    more = {"HF_HUB_OFFLINE": "1", "ATTNVIZ_TEXT_LIMIT": str(TOKENS)}
+def address(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
+    more = {"HF_HUB_OFFLINE": "1", "ATTNVIZ_TEXT_LIMIT": str(getattr(request, "param", TOKENS))}
     with Server(ROOT / "app.py", tmp_path / "log.txt", env=os.environ | more) as server:
         yield server.url
 
@@ -65,4 +65,16 @@ def test_a_chapter_is_opened_searched_zoomed_and_asked(address: str, browser: An
     page.set_viewport_size({"width": 390, "height": 800})
     expect(page.get_by_test_id("long-text")).to_be_visible()
     expect(page.get_by_test_id("pyramid")).to_be_hidden()
+    page.close()
+
+
+@pytest.mark.parametrize("address", [5000], indirect=True)
+def test_a_pass_says_how_long_it_takes_and_is_stopped(address: str, browser: Any) -> None:
+    page: Page = browser.new_page()
+    page.goto(f"{address}/explore?doc=alice")
+    expect(page.get_by_text("MB of memory: about")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("Reading was stopped.")).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name="Read it").click()
+    expect(page.get_by_text("MB of memory")).to_be_visible(timeout=60_000)
     page.close()

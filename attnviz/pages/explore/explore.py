@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from attnviz.analysis.model_run import Request
-from attnviz.app import page_parts, sentence_input, widgets
+from attnviz.app import long_run, page_parts, sentence_input, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_reading, link_state
 from attnviz.app.links.choices import Choice, head_name
@@ -37,7 +37,9 @@ def page() -> None:
         request = draw_form()
         text = None if request is None else long_text.find_request(request.model, request.text)
         if text is not None:
-            long_text.draw(text)
+            run = long_run.read_text(text)  # here, since a fragment's own button could not stop a run of the page
+            if run is not None:
+                long_text.draw(run.request)
         elif request is not None and not link_state.value(choices.DOCUMENT):
             draw_heads(request)
 

@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.analysis import long_text
 from attnviz.analysis.ask_text import Answer, ask_text
 from attnviz.analysis.model_run import ModelRun, Request, StackId
-from attnviz.app import long_run, widgets
+from attnviz.app import widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.panel import fragment, show_notices, show_problem, show_problems
@@ -108,11 +108,12 @@ _STATE = "_long_text_state"
 
 @fragment
 def draw(request: Request) -> None:
-    """Draw the picture of a long text and the question about it."""
+    """Draw the picture of a long text that was read, and the question about it."""
     with show_problems():
-        run = long_run.read_text(request)
-        if run is None:
-            return
+        try:
+            run = model_cache.run_in_memory(request)
+        except LookupError:  # longer texts have taken its place: the page reads it again
+            st.rerun()
         show_notices(run.notices)
         stack = run.stacks[0]
         picture = st.container(key="main-picture")
