@@ -44,10 +44,7 @@ def test_a_chapter_is_opened_searched_zoomed_and_asked(address: str, browser: An
     page.mouse.move(*middle)
     for _ in range(10):
         page.mouse.wheel(0, -200)
-    page.wait_for_function(
-        "document.querySelector('.st-key-main-picture *') && [...document.querySelectorAll('*')].some((e) => "
-        'e.shadowRoot?.querySelector(\'[data-step="1"][data-waiting="0"]\'))'
-    )
+    expect(page.locator("[data-step='1'][data-waiting='0']")).to_be_attached(timeout=PATIENCE)
     page.mouse.move(middle[0] + 9, middle[1])
     expect(page.get_by_test_id("cell")).to_contain_text("looks at")
 
