@@ -174,7 +174,7 @@ class AttentionStory extends View {
     const isNarrow = globalThis.innerWidth <= NARROW;
     const below = 34 + (this.header.handle ? 56 : 0) + 62;
     const room = isNarrow
-      ? 0.5 * globalThis.innerHeight
+      ? 0.45 * globalThis.innerHeight
       : (globalThis.innerHeight - placeOnPage(this.root)) / by - below - 106;
     const most = presented === null ? room : presented - below;
     this.height = Math.round(
