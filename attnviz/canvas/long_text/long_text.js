@@ -345,16 +345,12 @@ class LongText extends View {
   }
 
   writeAnswers() {
-    const { answers, retrieval, texts, tokens } = this.header;
+    const { answers, retrieval, texts } = this.header;
     const lines = answers.map(({ labels, hidden }, answer) => {
       const without =
         hidden &&
         fill(texts.without, {
-          unit: tokens
-            .slice(...hidden)
-            .join("")
-            .trim()
-            .slice(0, 80),
+          unit: this.pane.labelOf(this.unitAt(hidden[0]), 80),
         });
       const line = createBox("lt-answer", el("span", "av-strong", without || texts.answer));
       labels.forEach((label, token) => {
