@@ -1,5 +1,6 @@
 """Why there? The clicked cell's score by the parts that wrote query and key, and what remains when one is cut."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -38,20 +39,9 @@ def panel(displayed: DisplayedHead) -> None:
     cut = _read_cut(displayed, found, cell)
     answer = _describe(found, tokens[query], keys[key], keys)
     same = displayed.stack.same_tokens
-    source = found.source if same and found.source != key else None
-    step = ScoreStep(found.row, found.table, found.largest, found.value, source, _sum_lines(found, keys[key]))
-    figure = ScoreFigure(
-        tokens=keys if same else (*keys, tokens[query]),
-        query=query if same else len(keys),
-        key=key,
-        head=f"{displayed.layer}.{displayed.head}",
-        queries=found.queries,
-        keys=found.keys,
-        steps=[step],
-        cut=cut,
-        label=answer,
-        title=strip_markdown(answer),
-    )
+    tokens_drawn, row = (keys, query) if same else ((*keys, tokens[query]), len(keys))
+    figure = score_figure(found, tokens_drawn, row, key, (displayed.layer, displayed.head), cut)
+    figure = replace(figure, label=answer, title=strip_markdown(answer))
     score_table("why-there", figure, on_cut=partial(link_state.set_and_push, choices.CUT), bring=head.times_asked())
     show.footer(
         lambda: SceneFigure((replace(figure, title=""),), figure.title),
@@ -123,6 +113,20 @@ def _read_cut(displayed: DisplayedHead, found: why_there.WhyThere, cell: why_the
     if part not in (*found.keys[:-1], found.largest):
         return None
     cut: Cut = model_cache.rerun_cached(displayed.run, Rerun(why_there.cut_part, (cell, part)))
+    return part_cut(part, cut)
+
+
+def score_figure(
+    found: why_there.WhyThere, tokens: Sequence[str], query: int, key: int, head: tuple[int, int], cut: PartCut | None
+) -> ScoreFigure:
+    """The picture of a score; `tokens` begin with the keys, and a query that is none of them stands behind."""
+    source = found.source if query < len(found.row) and found.source != key else None
+    step = ScoreStep(found.row, found.table, found.largest, found.value, source, _sum_lines(found, tokens[key]))
+    return ScoreFigure(tokens, query, key, ".".join(map(str, head)), found.queries, found.keys, [step], cut=cut)
+
+
+def part_cut(part: str, cut: Cut) -> PartCut:
+    """A cut as the picture draws it."""
     return PartCut(part, cut.weight_before, cut.weight, cut.total, cut.row.float().numpy(force=True), cut.estimate)
 
 

@@ -21,7 +21,7 @@ from attnviz.base.head_record import HeadView, Pin, Pins
 from attnviz.base.words import _, join_list, ngettext, translate_message
 from attnviz.canvas import cache_growth, softmax_slider, step_player
 from attnviz.canvas.head.attention_view import head_view, overview_grid
-from attnviz.canvas.score_table import PartCut, ScoreFigure, score_table
+from attnviz.canvas.score_table import score_table
 from attnviz.canvas.shared.blobs import Overview
 from attnviz.figures import attention_figures as figures
 from attnviz.figures.theme import ROLES, Figure
@@ -31,6 +31,7 @@ from attnviz.pages.born.maths import life
 from attnviz.pages.born.panels import film as birth_film
 from attnviz.pages.decoding.maths import decoders, growing_bytes, token_by_token
 from attnviz.pages.decoding.panels import decoder_form
+from attnviz.pages.explore.panels import why_there
 from attnviz.pages.fast import figures as paged_figures
 from attnviz.pages.fast.maths import cost, numerics, paged, tiles
 from attnviz.pages.fast.panels import cost as cost_panel
@@ -174,14 +175,12 @@ def draw_pair(subject: Subject, settings: PictureSettings, key: str) -> None:
     found = pair_facts.take_apart(subject)
     names, at = list(dict.fromkeys((found.largest, *found.keys[:-1]))), link_state.value(choices.POSITION) or 0
     cut = pair_facts.cut_part(subject, names[at]) if wanted == "cut" and at < len(names) else None
-    figure = ScoreFigure(
-        subject.tokens, query, place, found.source, ".".join(map(str, pair_facts.READER)), found.row,
-        found.queries, found.keys, found.table, found.largest, found.value,
-        cut=cut and PartCut(
-            cut.part, cut.weight_before, cut.weight, cut.total, cut.row.float().numpy(force=True), cut.estimate
+    figure = replace(
+        why_there.score_figure(
+            found, subject.tokens, query, place, pair_facts.READER, cut and why_there.part_cut(cut.part, cut)
         ),
         cuts=wanted == "cut",
-    )  # fmt: skip
+    )
     whole = len(names)  # where nothing is cut
     score_table(
         key,
