@@ -6,7 +6,7 @@ import { fill } from "../shared/dom.js";
 import { clamp, formatFixed, formatPercent } from "../shared/numbers.js";
 import { drawWith, fillBox, writeText } from "../shared/surface.js";
 import { cutToFit } from "../shared/token_labels.js";
-import { textWidth } from "../scene/text_width.js";
+import { textWidth, wrapText } from "../scene/text_width.js";
 
 /** @import { Colours, DrawingContext, ForFile, ScoreTableHeader, Theme } from "../shared/types.js" */
 /** @import { Figure } from "../scene/figure.js" */
@@ -259,7 +259,7 @@ function drawMargins(context, { header, largest, theme, table, cell, font, bars,
   const at = narrow ? { x: 0, y: height - 44 } : { x: right, y: table.y + table.h + 16 };
   const sum = rows.reduce((all, value) => all + value, 0);
   writeText(context, fill(words.sum, { sum: signed(sum, 3) }), at.x, at.y, theme, "600 16px");
-  const lines = header.sums;
+  const lines = header.sums.flatMap((line) => wrapText(line, width - at.x, 12));
   lines.forEach((line, n) => writeText(context, line, at.x, at.y + 20 + n * 17, theme, "12px", 0.85));
 }
 
