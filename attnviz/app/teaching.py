@@ -25,9 +25,10 @@ from attnviz.canvas.wall import LONGEST_TEXT, JoinAddress, WallRequest, WallText
 from attnviz.models import settings
 from attnviz.models.tokens.matrix_axes import MatrixAxis, matrix_axis
 from attnviz.rooms.addresses import is_local, own_addresses
+from attnviz.rooms.live_rooms import shown_counts
 from attnviz.rooms.phone_page import PATH
 from attnviz.rooms.projector import Projector
-from attnviz.rooms.room_file import FEWEST_SHOWN, Counts, RoomFile, split_taps
+from attnviz.rooms.room_file import FEWEST_SHOWN, Counts, RoomFile, class_row
 
 MODEL, HEAD = "smollm2-135m", (13, 8)  #: in which "it" attends to the noun that it refers to
 MOST_TAPS = 3
@@ -280,14 +281,14 @@ def _show_answer(room: Projector) -> None:
         counts = file.count(question["id"], len(question["words"]))
     if question["query"] == NO_QUERY:
         known = _read(room, "truth", {})
-        taps, labels = (counts.taps, counts.labels) if counts.votes >= FEWEST_SHOWN else (None, ())
-        room.write("question", json.dumps(question | {"truth": known | {"taps": taps, "labels": labels}}))
+        shown = shown_counts(counts)
+        room.write("question", json.dumps(question | {"truth": known | shown}))
         offered = st.session_state.get(_PAGE_QUESTION)
-        if offered is not None and offered.text == question["text"] and (taps or offered.right):
-            offered.reveal(int(np.argmax(taps)) if taps else offered.right[0])
+        if offered is not None and offered.text == question["text"] and (shown["taps"] or offered.right):
+            offered.reveal(int(np.argmax(shown["taps"])) if shown["taps"] else offered.right[0])
         return
     answered = _read(room, "answered", [])
-    row, _later = split_taps(counts.taps, question["query"])
+    row = class_row(counts, question["query"])
     has_row = counts.votes >= FEWEST_SHOWN and sum(row) > 0
     if has_row:
         answered = [each for each in answered if each["text"] != question["text"]]

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing, suppress
+from dataclasses import asdict
 from typing import Any
 
 from attnviz.base.message import Problem
@@ -47,7 +48,7 @@ class LiveRoom:
         self.step: State = (0, None)
         self.question: State = (0, None)
         self.lecturer: State = (0, None)  #: what his own window says of his page
-        self.counts = Counts(0, ())
+        self.counts = Counts(0, (), ())
         self.here = self.walls_here = 0
         self.is_closed = False
         self.projector = ""
@@ -166,8 +167,8 @@ class LiveRoom:
 def shown_counts(counts: Counts) -> dict[str, Any]:
     """How many have voted; how, from five votes on: of fewer, one could be told from the others."""
     if counts.votes < FEWEST_SHOWN:
-        return {"votes": counts.votes, "taps": None, "labels": []}
-    return {"votes": counts.votes, "taps": list(counts.taps), "labels": list(counts.labels)}
+        return {"votes": counts.votes, "taps": None, "weights": None, "labels": []}
+    return asdict(counts)
 
 
 class LiveRooms:

@@ -61,10 +61,14 @@ class Vote:
 
 @dataclass(frozen=True)
 class Counts:
-    """How many have voted, and how many of them tapped each word, or are in each range of numbers, by its `labels`."""
+    """How many have voted, and how many of them tapped each word, or are in each range of numbers, by its `labels`.
+
+    `weights` sum to the votes: of who taps three words, each has a third.
+    """
 
     votes: int
     taps: tuple[int, ...]
+    weights: tuple[float, ...]
     labels: tuple[str, ...] = ()
 
 
@@ -240,12 +244,14 @@ class RoomFile:
         rows = [(json.loads(taps), times) for taps, times in self.database.execute(sql, (question,))]
         votes = sum(times for _taps, times in rows)
         if not n_words:
-            return Counts(votes, *count_numbers([number for (number,), times in rows for _ in range(times)]))
-        taps = [0] * n_words
+            taps, labels = count_numbers([number for (number,), times in rows for _ in range(times)])
+            return Counts(votes, taps, taps, labels)
+        sums, weights = [0] * n_words, [0.0] * n_words
         for tapped, times in rows:
             for word in tapped:
-                taps[word] += times
-        return Counts(votes, tuple(taps))
+                sums[word] += times
+                weights[word] += times / len(tapped)
+        return Counts(votes, tuple(sums), tuple(weights))
 
     def note_here(self, process: str, phones: int, walls: int) -> None:
         """Note how many phones and walls a process has."""
@@ -307,11 +313,10 @@ def count_numbers(numbers: Sequence[float]) -> tuple[tuple[int, ...], tuple[str,
     return tuple(counts), (f"≤ {names[0]}", *between, f"> {names[-1]}")
 
 
-def split_taps(counts: Sequence[int], query: int) -> tuple[tuple[float, ...], int]:
-    """The class's row, its taps up to the query as shares that sum to 1, and how many taps were on later words."""
-    before = sum(counts[: query + 1])
-    row = [count / before if before and place <= query else 0.0 for place, count in enumerate(counts)]
-    return tuple(row), sum(counts[query + 1 :])
+def class_row(counts: Counts, query: int) -> tuple[float, ...]:
+    """The class's row: its weights up to the query as shares that sum to 1, and nothing on later words."""
+    before = sum(counts.weights[: query + 1])
+    return tuple(weight / before if before and place <= query else 0.0 for place, weight in enumerate(counts.weights))
 
 
 def _hash(secret: str) -> str:

@@ -67,7 +67,7 @@ def lecturer_texts() -> dict[str, str]:
         "apart": _("{head} ({nats})"),
         "chance": _("{n} of 1,000 random votes have a head as near."),
         "single": _("One sentence is no evidence: ask about a second one."),
-        "undecided": _("No agreement: on a sentence no word has more than half of the votes."),
+        "undecided": _("No agreement: on a sentence, no word was tapped by more than half of the class."),
         "few_sentences": _("Two sentences are weak evidence: ask about a third one."),
         "agree": _("So the class looks as head {head} does."),
         "disagree": _("No agreement: chance comes as near, so the class is no head here."),
@@ -97,6 +97,7 @@ def lecturer_texts() -> dict[str, str]:
         "no_wall": _("No page shows the room at the moment."),
         "refused": _("Open this window from the wall: its address holds the secret of the room."),
         "elapsed": _("{n} min since the start"),
-        "counts_of": _("votes for it"),
+        "counts_of": _("chosen by"),
+        "weights_of": _("weight: one in all for each student"),
         "votes": _("votes in all"),
     }

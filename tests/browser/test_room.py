@@ -105,8 +105,9 @@ def test_a_class_joins_votes_and_sees_its_row_beside_the_models(server, new_page
         assert wall.locator(f"{WALL} .wl-cell div").count() == 0, "a vote of one is shown"
         vote("animal")
         bars = wall.locator(f"{WALL} .wl-cell:has(div) span")
-        expect(bars).to_have_text(["5", "1", "1"])
+        expect(bars).to_have_text(["87%", "7%", "7%"])  # three taps of one weigh a third each
     does(wall, "show")
+    expect(wall.locator(f"{WALL} .wl-cell:not(.wl-model) span")).to_have_text(["93%", "7%"])
     expect(wall.locator(f"{WALL} .wl-model span").first).to_have_text("7%")
     shown = wall.locator(WALL)
     expect(shown).to_contain_text("1 tap on “tired”")
@@ -246,9 +247,9 @@ def test_a_question_of_the_lecturers_own_is_asked_from_his_window_and_counted(se
         window.get_by_role("button", name="Save the counts").click()
     rows = list(csv.reader(saved.value.path().read_text("utf-8").splitlines()))
     assert [(row[0], row[2:]) for row in rows[1:4]] == [
-        ("Which of number?", ["", "", "1"]),
-        ("Which of choices?", ["'=2+5", "", "1"]),
-        ("Which of choices?", ["<b>no</b>", "", "1"]),
+        ("Which of number?", ["", "", "", "1"]),
+        ("Which of choices?", ["'=2+5", "", "", "1"]),
+        ("Which of choices?", ["<b>no</b>", "", "", "1"]),
     ]
 
 
@@ -379,10 +380,10 @@ def test_a_killed_server_loses_no_vote_and_wall_and_phones_come_back(browser, tm
     server.process.wait()
     port = int(server.url.rpartition(":")[2])
     with Server(ROOT / "app.py", tmp_path / "again.txt", env=environment(tmp_path), port=port):
-        expect(wall.locator(f"{WALL} .wl-cell:has(div) span")).to_have_text(["5"])
+        expect(wall.locator(f"{WALL} .wl-cell:has(div) span")).to_have_text(["100%"])
         wall.reload()
         at_rest(wall)
-        expect(wall.locator(f"{WALL} .wl-cell:has(div) span")).to_have_text(["5"])
+        expect(wall.locator(f"{WALL} .wl-cell:has(div) span")).to_have_text(["100%"])
         does(wall, "show")
         expect(phone.locator(".rm-mine").first).to_have_text("trophy")
     wall.close()

@@ -14,7 +14,7 @@ from attnviz.base.message import Problem
 from attnviz.base.packed import pack_blob
 from attnviz.rooms import room_file
 from attnviz.rooms.projector import Projector
-from attnviz.rooms.room_file import CODE, LIFE, RoomFile, Vote, parse_vote, remove_ended, split_taps
+from attnviz.rooms.room_file import CODE, LIFE, Counts, RoomFile, Vote, class_row, parse_vote, remove_ended
 
 QUESTION = {"id": 7, "words": ["The", "cat", "sat", "it", "slept"], "query": 3, "most": 3}
 
@@ -149,9 +149,18 @@ def test_every_number_is_in_one_of_a_few_ranges(room, numbers):
 
 
 def test_words_after_the_query_are_taken_apart_and_the_others_sum_to_one():
-    row, later = split_taps([1, 6, 0, 0, 5], 3)
-    assert (row, later) == ((1 / 7, 6 / 7, 0, 0, 0), 5)
-    assert split_taps([0, 0, 0, 0, 5], 3) == ((0, 0, 0, 0, 0), 5)
+    for weights, row in (((1, 6, 0, 0, 5), (1 / 7, 6 / 7, 0, 0, 0)), ((0, 0, 0, 0, 5), (0, 0, 0, 0, 0))):
+        assert class_row(Counts(12, weights, weights), 3) == row
+
+
+def test_one_student_weighs_one_however_many_words_he_taps(room):
+    room.vote([Vote(7, "three", 1, (0, 1, 4)), *(Vote(7, f"one{n}", 1, (1,)) for n in range(4))])
+    counts = room.count(7, 5)
+    assert counts.taps == (1, 5, 0, 0, 1), "so many tapped it"
+    assert counts.weights == pytest.approx((1 / 3, 4 + 1 / 3, 0, 0, 1 / 3))
+    assert class_row(counts, 3) == pytest.approx((1 / 14, 13 / 14, 0, 0, 0))
+    room.vote([Vote(8, str(n), 1, taps) for n, taps in enumerate([(0, 1, 2), (0, 1), (2,), (1, 2, 3)] * 25)])
+    assert sum(room.count(8, 4).weights) == pytest.approx(100)
 
 
 def test_rooms_are_bounded_and_can_be_switched_off(room, monkeypatch):

@@ -113,6 +113,7 @@ async def test_votes_reach_the_wall_from_five_on_and_none_counts_after_the_answe
             assert (await heard(phone, "counted"))["counted"] == 1
             state = await heard(wall, "votes", lambda votes, n=n: votes == n)
             assert state["taps"] == (None if n < 5 else [0, n, 0, 0, n])
+            assert state["weights"] == (None if n < 5 else [0, n / 2, 0, 0, n / 2])
         await phones[0].send(json.dumps({"question": 7, "number": 2, "taps": [0]}))
         state = await heard(wall, "taps", lambda taps: taps[0] == 1)
         assert state["votes"] == 6, "changed, not counted twice"

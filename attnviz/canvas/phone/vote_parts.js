@@ -9,7 +9,7 @@ import { createBox, el, fill } from "../shared/dom.js";
  * @property {string} [because] @property {string[]} [labels]
  * @property {string} head @property {number[]} row of a question about a word
  * @property {number[] | null} [class] the class's row; null with too few votes
- * @property {number[] | null} [taps]
+ * @property {number[] | null} [taps] @property {number[] | null} [weights]
  * @property {number} [sentences] @property {[string, number][]} [nearest] @property {number} [chance]
  * @property {boolean} [agrees] @property {boolean} [decided]
  */
@@ -18,7 +18,9 @@ import { createBox, el, fill } from "../shared/dom.js";
  * @property {number} id @property {string} text @property {string} prompt @property {string[]} words
  * @property {number} query @property {number} most @property {Truth | null} truth
  */
-/** @typedef {{ votes: number, taps: number[] | null, labels: string[] }} Counts */
+/** `taps`: how many chose each; `weights`: of who chose three, each has a third.
+ * @typedef {{ votes: number, taps: number[] | null, weights: number[] | null, labels: string[] }} Counts
+ */
 /** @typedef {{ text: string, share: number, end: string, isRight?: boolean, isMine?: boolean }} Row */
 /**
  * @typedef {object} Askable what the lecturer can ask about
@@ -46,17 +48,16 @@ export function barRows(rows) {
 }
 
 /**
- * The answers with their votes.
- * @param {Question} question @param {{ taps?: number[] | null, labels?: string[] }} counts @param {number[]} [right] answers
+ * The answers with their votes; of more than one tap, with their share of the class.
+ * @param {Question} question @param {{ weights?: number[] | null, labels?: string[] }} counts @param {number[]} [right] answers
  * @param {string} [mine] is said of one's own @param {Set<number>} [own]
  */
-export function voteRows({ words }, { taps, labels = [] }, right = [], mine = "", own = new Set()) {
-  const most = Math.max(1, taps?.reduce((sum, n) => sum + n, 0) ?? 0);
+export function voteRows({ words, most }, { weights, labels = [] }, right = [], mine = "", own = new Set()) {
+  const all = Math.max(1, weights?.reduce((sum, n) => sum + n, 0) ?? 0);
   const rows = (words.length ? words : labels).map((text, i) => {
-    const n = taps?.[i] ?? 0;
-    const isMine = words.length > 0 && own.has(i);
-    const end = [taps ? String(n) : "", isMine ? mine : ""].join(" ").trim();
-    return { text, share: n / most, end, isMine, isRight: words.length > 0 && right.includes(i) };
+    const [n, isMine] = [weights?.[i] ?? 0, words.length > 0 && own.has(i)];
+    const end = [weights ? (most > 1 ? percent(n / all) : n) : "", isMine ? mine : ""].join(" ").trim();
+    return { text, share: n / all, end, isMine, isRight: words.length > 0 && right.includes(i) };
   });
   return barRows(rows);
 }

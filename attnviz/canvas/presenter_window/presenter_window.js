@@ -143,10 +143,11 @@ function toCsv(asked) {
       question.query < 0 ? "" : question.text,
       name,
       question.taps?.[i] ?? "",
+      question.weights ? Math.round(1000 * question.weights[i]) / 1000 : "",
       question.votes,
     ]);
   });
-  const head = [words.prompt, words.own, words.answers, words.counts_of, words.votes];
+  const head = [words.prompt, words.own, words.answers, words.counts_of, words.weights_of, words.votes];
   return [head, ...rows].map((cells) => cells.map(quote).join(",")).join("\r\n");
 }
 

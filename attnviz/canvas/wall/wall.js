@@ -27,7 +27,7 @@ const ALONE = 30_000;
 /** @extends {View<WallHeader>} */
 class Wall extends View {
   /** @type {RoomState} */
-  room = { here: 0, closed: false, question: null, votes: 0, taps: null, labels: [] };
+  room = { here: 0, closed: false, question: null, votes: 0, taps: null, weights: null, labels: [] };
   /** @type {Panel} */
   panel = "join";
   /** @type {RoomLine | null} */
@@ -243,7 +243,7 @@ class Wall extends View {
   vote(question) {
     const { words } = this.header;
     const { truth } = question;
-    const { here, votes, taps } = this.room;
+    const { here, votes, weights } = this.room;
     const word = question.words[question.query];
     const parts = [el("h2", "", promptOf(question, words.question))];
     const most = Math.max(1, votes);
@@ -255,12 +255,12 @@ class Wall extends View {
       return parts;
     }
     if (!truth) {
-      const counts = taps?.map((n) => ({ height: n / most, text: String(n) })) ?? [];
+      const shares = weights?.map((n) => barOf(n / most)) ?? [];
       parts.push(el("p", "wl-here", fill(words.voted, { votes, here: Math.max(here, votes) })));
       parts.push(
-        question.most === 1 ? voteRows(question, this.room) : this.table(question, [[words.class, counts, ""]]),
+        question.most === 1 ? voteRows(question, this.room) : this.table(question, [[words.class, shares, ""]]),
       );
-      if (!taps) parts.push(el("p", "", words.few));
+      if (!weights) parts.push(el("p", "", words.few));
       return parts;
     }
     const rows = /** @type {[string, Bar[], string][]} */ ([
