@@ -172,12 +172,17 @@ def save_menu(
     sentence: str | None = None,
     canvas: LiveCanvas | None = None,
     canvases: Sequence[str] = (),
+    beside: tuple[str, str, ExportOffer] | None = None,
 ) -> None:
-    """A small button that opens to everything a figure can be saved as; computed only when open."""
+    """A small button that opens to everything a figure can be saved as; computed only when open.
+
+    `beside` is the picture right beside it, saved from the same menu, after what both are called there.
+    """
     offer = ExportOffer(
         fig, name, key, table, caption, live, canvas, canvases, presenting.current_heading(), sentence or ""
     )
-    if collect_offer(offer):
+    collected = [collect_offer(each) for each in (offer, *(beside[2:] if beside else ()))]
+    if collected[0]:
         return
     if embeds:
         share_menu.note_figure(key)
@@ -192,10 +197,26 @@ def save_menu(
     if not menu.open:
         return
     with menu:
-        prepared = offer.prepare()
+        chosen = offer if beside is None else _choose_picture(f"{key}-which", beside[:2], (offer, beside[2]))
+        prepared = chosen.prepare()
         _save_form(prepared)
-        if embeds:
+        if embeds and chosen is offer:
             share_menu.figure_code_button(key, prepared.title or _("Attention, shown with attnviz"))
+
+
+def _choose_picture(key: str, names: Sequence[str], offers: Sequence[ExportOffer]) -> ExportOffer:
+    """Draw which of several pictures the menu saves; the first until another is chosen."""
+    return offers[
+        st.segmented_control(
+            _("Which picture"),
+            range(len(offers)),
+            default=0,
+            required=True,
+            format_func=names.__getitem__,
+            label_visibility="collapsed",
+            key=key,
+        )
+    ]
 
 
 def _save_form(offer: ExportOffer) -> None:

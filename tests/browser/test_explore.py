@@ -125,7 +125,9 @@ def test_a_cell_is_read_pinned_and_let_go_a_head_is_chosen_by_keys_and_lines_lea
     shown(page, "Layer 12, head 8")
     page.wait_for_url("**at=12.8*")
     answered(page)
-    open_menu(page.locator(".st-key-head-out-under").get_by_role("button", name="Save lines").first)
+    open_menu(page.locator(".st-key-head-out-save-menu button").first)
+    page.get_by_role("radio", name="Lines").click()
+    page.locator(".st-key-lines-out-files").wait_for()
     svg = saved_in(page, page.get_by_role("button", name="SVG", exact=True), tmp_path).read_text()
     assert ">Queries<" in svg
     assert ">Keys<" in svg

@@ -73,6 +73,26 @@ def test_a_word_of_the_text_that_is_pointed_at_is_lit_in_the_picture(opened, wor
     assert rows() == before
 
 
+@pytest.mark.parametrize("pointed", ["animal", "it"])
+def test_what_is_pointed_at_in_the_picture_is_lit_in_the_text(opened, pointed):
+    page = opened("lessons?lesson=row&step=2", PICTURE, reduced_motion="reduce", **LAPTOP)
+    stands_at(page, "scores")
+    still(page)
+    ground = "words => words.map(word => [word.textContent, getComputedStyle(word).backgroundColor])"
+    words = page.locator(".stMarkdownColoredText")
+    page.mouse.move(5, 5)
+    plain = dict(words.evaluate_all(ground))
+    row = page.get_by_role("radio", name=pointed, exact=True)
+    row.wait_for()
+    box = row.bounding_box()
+    page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + box["height"] / 2)
+    lit = {name for name, colour in words.evaluate_all(ground) if colour != plain[name]}
+    assert f"“{pointed}”" in lit
+    assert f"“{({'animal', 'it'} - {pointed}).pop()}”" not in lit
+    page.mouse.move(5, 5)
+    assert dict(words.evaluate_all(ground)) == plain
+
+
 @pytest.mark.every_commit
 def test_a_step_is_played_on_arrival_and_the_next_goes_on_from_there(opened):
     page = opened("lessons?lesson=row", PICTURE, **LAPTOP)

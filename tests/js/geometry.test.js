@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { columnsScene } from "../../attnviz/canvas/sharing_columns/columns_scene.js";
+import { alongAxis, clearAround } from "../../attnviz/canvas/shared/token_labels.js";
 import { visibleCells, hitHeatmap, heatmapLayout } from "../../attnviz/canvas/heatmap/heatmap_scene.js";
 import { maskHit, maskLayout, nearestCell } from "../../attnviz/canvas/mask/mask_scene.js";
 import {
@@ -63,6 +64,23 @@ test("a mask's cells and labels are hit, its rim is nothing, and a stroke that l
   assert.equal(maskHit(plot.x - 3, plot.y - 3, plot, shape), null);
   assert.equal(maskHit(plot.x + plot.w + 1, plot.y + 1, plot, shape), null);
   assert.deepEqual(nearestCell(-999, 9999, plot, shape), [4, 0]);
+});
+
+test("no label that is still written lies under that of a lit token, at any size of cells", () => {
+  const [font, need] = [12, 13];
+  for (const cell of [3, 5, 8.4, 13, 17, 40]) {
+    const axis = { n: 60, first: 0, span: 60, cell, from: 20 };
+    for (let lit = 0; lit < 60; lit++) {
+      /** @type {Map<number, number>} */
+      const written = new Map();
+      alongAxis(axis, need, (i, at) => written.set(i, at));
+      clearAround(axis, need, lit, font + 2, (i) => written.delete(i));
+      written.delete(lit);
+      const pill = 20 + (lit + 0.5) * cell;
+      for (const at of written.values())
+        assert.ok(Math.abs(at - pill) >= (font + 6 + 0.75 * font) / 2, `${cell}, ${lit}`);
+    }
+  }
 });
 
 test("a fast stroke leaves no gap", () => {

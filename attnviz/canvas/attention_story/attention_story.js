@@ -9,13 +9,13 @@ import { film, prefersReducedMotion } from "../shared/motion.js";
 import { clamp, toSignificant } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { layOver, sizeCanvas } from "../shared/surface.js";
-import { magnification, placeOnPage, presentationRoom } from "../shared/window.js";
+import { magnification, placeOn, placeOnPage, presentationRoom } from "../shared/window.js";
 import { Glide } from "../scene/glide.js";
 import { storyFigure, storyFilm, TICKS } from "./story_figure.js";
 import { storyNumbers } from "./story_numbers.js";
 import { wantedHeight } from "./story_layout.js";
 import { drawMarks, travel } from "./story_marks.js";
-import { lightSpoken, stageSentence, storyMarks } from "./story_scene.js";
+import { lightSpoken, namesAt, stageSentence, storyMarks } from "./story_scene.js";
 
 /** @import { Answer, Component, StoryHeader } from "../shared/types.js" */
 /** @import { StoryNumbers } from "./story_numbers.js" */
@@ -28,6 +28,10 @@ const [STAGE, WHEEL, LEAVE] = [1400, 500, 300];
 const COOL = 1000;
 const LEAST = 240;
 const NARROW = 640;
+
+/** The words of a lesson's text that name a token or a role. */
+const COLOURED = ".stMarkdownColoredText";
+const nameIn = (/** @type {Element} */ word) => word.textContent?.replace(/[“”]/g, "") ?? "";
 
 /** @extends {View<StoryHeader & Answer>} */
 class AttentionStory extends View {
@@ -75,6 +79,8 @@ class AttentionStory extends View {
     this.between = null;
     this.glide = new Glide(this.canvas, (/** @type {Mark[]} */ marks) => this.paint(marks), travel);
     this.stage.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    this.stage.addEventListener("pointermove", (event) => this.held && this.lightText(placeOn(this.canvas, event)));
+    this.stage.addEventListener("pointerleave", () => this.lightText(null));
     document.addEventListener("pointerover", this.listen);
     const saved = () => ({
       ...this.header,
@@ -308,10 +314,22 @@ class AttentionStory extends View {
     this.tellPython("stood", { pair: this.pair, factor: this.factor, terms: this.terms });
   }
 
+  /** Lights the coloured words of the text that say what lies under a point of the picture. @param {[number, number] | null} point */
+  lightText(point) {
+    const { tokens, roles } = point
+      ? namesAt(this.marksAt(this.at), point, this.numbers, this.header.words)
+      : { tokens: [], roles: [] };
+    for (const word of document.querySelectorAll(COLOURED)) {
+      const name = nameIn(word);
+      const isMeant = tokens.includes(name) || roles.some((role) => name.toLowerCase().startsWith(role));
+      word.toggleAttribute("data-lit", isMeant);
+    }
+  }
+
   /** A coloured word of the text that is pointed at is lit in the picture. @param {Event} event */
   listen = ({ target }) => {
-    const word = target instanceof Element ? target.closest(".stMarkdownColoredText") : null;
-    const spoken = word?.textContent?.replace(/[“”]/g, "") ?? "";
+    const word = target instanceof Element ? target.closest(COLOURED) : null;
+    const spoken = word ? nameIn(word) : "";
     if (!this.held || spoken === this.spoken) return;
     this.spoken = spoken;
     if (!this.stopFilm) this.redraw(true);
@@ -333,6 +351,7 @@ class AttentionStory extends View {
   }
 
   leave() {
+    this.lightText(null);
     document.removeEventListener("pointerover", this.listen);
     this.stop();
   }

@@ -347,6 +347,30 @@ export function lightSpoken(marks, spoken, { names, own }, words) {
   return marks.map((each) => (lit.test(each.key) ? each : { ...each, alpha: 0.3 * each.alpha }));
 }
 
+/** Whether a mark lies under a point. @param {Mark} mark @param {number} px @param {number} py */
+function liesUnder({ kind, alpha, x, y, w, h, text, size, weight }, px, py) {
+  const box =
+    kind === "text"
+      ? { x, y: y - size / 2, w: textWidth(text, size, weight > 500 ? 600 : 400), h: size }
+      : { x, y, w, h };
+  return alpha > 0.1 && px >= box.x - 3 && px <= box.x + box.w + 3 && py >= box.y - 3 && py <= box.y + box.h + 3;
+}
+
+/**
+ * What the text calls the marks under a point: the names of their tokens and, by which such names begin, their roles.
+ * @param {Mark[]} marks @param {[number, number]} point @param {StoryNumbers} numbers @param {Words} words
+ */
+export function namesAt(marks, [px, py], { names, own }, words) {
+  const keys = marks.filter((each) => liesUnder(each, px, py)).map(({ key }) => key);
+  const tokens = keys.flatMap(
+    (key) => names[/^(query|new)/.test(key) && own !== null ? own : Number(/\d+$/.exec(key)?.[0])] ?? [],
+  );
+  const roles = Object.entries(OF_ROLE).flatMap(([role, of]) =>
+    keys.some((key) => of.test(key)) ? [words[role]] : [],
+  );
+  return { tokens, roles };
+}
+
 /** So many keys that share alike would be as undecided. @param {Float32Array} weights */
 function effectiveKeys(weights) {
   return Math.exp(weights.reduce((sum, weight) => (weight > 0 ? sum - weight * Math.log(weight) : sum), 0));

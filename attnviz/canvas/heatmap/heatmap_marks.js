@@ -5,7 +5,15 @@ import { inkOn, toRgb } from "../shared/colour.js";
 import { formatFixed } from "../shared/numbers.js";
 import { MASKED_16 } from "../shared/packing.js";
 import { clipTo, drawWith, fillBox, outline, strokeGrid } from "../shared/surface.js";
-import { drawColumnLabel, drawPill } from "../shared/token_labels.js";
+import {
+  aboveColumn,
+  clearAround,
+  drawColumnLabel,
+  drawPill,
+  hideLabel,
+  labelAxes,
+  SLANT,
+} from "../shared/token_labels.js";
 
 /** @import { HeatmapScene } from "./heatmap_scene.js" */
 /** @import { Axis, DrawingContext, Theme } from "../shared/types.js" */
@@ -124,8 +132,22 @@ function outlineCell(context, { theme, plot, cells: c }, q, k, width, colour = t
 }
 
 /** @param {DrawingContext} context @param {HeatmapScene} scene */
-function lightLabels(context, { theme, colours, labelsQ, labelsK, lit, plot, cells: c, font, room, flat }) {
+function lightLabels(context, { theme, colours, labelsQ, labelsK, lit, plot, cells: c, font, room, flat, need }) {
   context.font = `${font}px ${theme.font}`;
+  const { rows, columns } = labelAxes(c, plot);
+  for (const { axis, i } of lit) {
+    if (axis === "q") {
+      clearAround(rows, need, i, font + 2, (q, y) =>
+        hideLabel(context, labelsQ.cut(q, room, font), plot.x - 6, y, "right", theme, font),
+      );
+    } else if (!flat) {
+      clearAround(columns, need, i, (font + 2) / Math.sin(SLANT), (k, x) =>
+        aboveColumn(context, x, plot.y, flat, () =>
+          hideLabel(context, labelsK.cut(k, room, font), 0, 0, "left", theme, font),
+        ),
+      );
+    }
+  }
   for (const { axis, i } of lit) {
     if (axis === "q") {
       const y = plot.y + (i + 0.5 - c.q0) * c.h;

@@ -5,7 +5,7 @@ import { textWidth } from "../scene/text_width.js";
 import { clamp, formatFixed } from "../shared/numbers.js";
 import { strongestOfBlocks } from "../shared/packing.js";
 import { drawWith } from "../shared/surface.js";
-import { alongAxis, drawColumnLabel, labelStep, SLANT } from "../shared/token_labels.js";
+import { alongAxis, drawColumnLabel, labelAxes, labelStep, SLANT } from "../shared/token_labels.js";
 import { visibleSpans } from "../shared/zoom.js";
 import { drawLit, drawMarks, isLit } from "./heatmap_marks.js";
 
@@ -104,9 +104,8 @@ export function drawAxes(context, scene) {
 function drawLabels(context, { theme, labelsQ, labelsK, plot, cells: c, flat, font, room, need }) {
   drawWith(context, { font: `${font}px ${theme.font}`, fillStyle: theme.text, textBaseline: "middle" });
   drawWith(context, { globalAlpha: 0.9, textAlign: "right" });
-  const rows = { n: c.nq, first: c.q0, span: c.span.q, cell: c.h, from: plot.y };
+  const { rows, columns } = labelAxes(c, plot);
   alongAxis(rows, need, (q, y) => context.fillText(labelsQ.cut(q, room, font).text, plot.x - 6, y));
-  const columns = { n: c.nk, first: c.k0, span: c.span.k, cell: c.w, from: plot.x };
   const each = flat && c.w > 30 ? 1 : need;
   alongAxis(columns, each, (k, x) => drawColumnLabel(context, labelsK.cut(k, room, font), x, plot.y, flat));
   context.globalAlpha = 1;

@@ -4,7 +4,7 @@
 import { placeOnScale } from "../shared/colour.js";
 import { MASKED_16, decodeValue } from "../shared/packing.js";
 import { clipTo, drawWith } from "../shared/surface.js";
-import { alongAxis, drawPill } from "../shared/token_labels.js";
+import { alongAxis, clearAround, drawPill, hideLabel } from "../shared/token_labels.js";
 import { visibleSpans } from "../shared/zoom.js";
 
 /** @import { LineLayer } from "../head/overlay.js" */
@@ -255,16 +255,23 @@ function addLine(context, { x, y, w }, rows, q, k, aside = 0) {
   context.bezierCurveTo(x0 + bend, from, x1 - bend, to, x1, to);
 }
 
+/** The axes along which tokens stand. @param {LinesScene["rows"]} rows @param {Rectangle} plot */
+function lineAxes(rows, plot) {
+  return {
+    q: { n: rows.nq, first: rows.q0, span: rows.span.q, cell: rows.hq, from: plot.y },
+    k: { n: rows.nk, first: rows.k0, span: rows.span.k, cell: rows.hk, from: plot.y },
+  };
+}
+
 /** The tokens of both sides, below their headings. @param {DrawingContext} context @param {LinesScene} scene */
 export function drawLineLabels(context, { labelsQ, labelsK, words, plot, room, font: size, need, rows, theme }) {
   const [left, right] = [plot.x - 6, plot.x + plot.w + 6];
   drawWith(context, { font: `${size}px ${theme.font}`, fillStyle: theme.text, textBaseline: "middle" });
   drawWith(context, { globalAlpha: 0.9, textAlign: "right" });
-  const queries = { n: rows.nq, first: rows.q0, span: rows.span.q, cell: rows.hq, from: plot.y };
-  alongAxis(queries, need, (q, y) => context.fillText(labelsQ.cut(q, room, size).text, left, y));
+  const axes = lineAxes(rows, plot);
+  alongAxis(axes.q, need, (q, y) => context.fillText(labelsQ.cut(q, room, size).text, left, y));
   context.textAlign = "left";
-  const keys = { n: rows.nk, first: rows.k0, span: rows.span.k, cell: rows.hk, from: plot.y };
-  alongAxis(keys, need, (k, y) => context.fillText(labelsK.cut(k, room, size).text, right, y));
+  alongAxis(axes.k, need, (k, y) => context.fillText(labelsK.cut(k, room, size).text, right, y));
   drawWith(context, { globalAlpha: 1, font: `600 ${HEADING}px ${theme.font}`, fillStyle: theme.q, textAlign: "right" });
   context.fillText(words.queries, left, plot.y - 12);
   drawWith(context, { fillStyle: theme.k, textAlign: "left" });
@@ -273,7 +280,7 @@ export function drawLineLabels(context, { labelsQ, labelsK, words, plot, room, f
 
 /** The lines of lit tokens, and their labels as pills. @param {DrawingContext} context @param {LinesScene} scene */
 export function drawLitLines(context, scene) {
-  const { layers, rows, lit, hovered, plot, theme, colours, labelsQ, labelsK, font, room } = scene;
+  const { layers, rows, lit, hovered, plot, theme, colours, labelsQ, labelsK, font, room, need } = scene;
   clipTo(context, plot, 2, 1);
   const found = layers.map((layer) => highlightedLines(layer, rows, lit, hovered !== null));
   strokePieces(context, splitLines(found), scene, 0.25);
@@ -286,13 +293,23 @@ export function drawLitLines(context, scene) {
   }
   context.restore();
   context.font = `${font}px ${theme.font}`;
+  const sides = {
+    q: { labels: labelsQ, x: plot.x - 6, align: /** @type {const} */ ("right") },
+    k: { labels: labelsK, x: plot.x + plot.w + 6, align: /** @type {const} */ ("left") },
+  };
+  const axes = lineAxes(rows, plot);
+  for (const { axis, i } of lit) {
+    const { labels, x, align } = sides[axis];
+    clearAround(axes[axis], need, i, font + 2, (other, y) =>
+      hideLabel(context, labels.cut(other, room, font), x, y, align, theme, font),
+    );
+  }
   for (const { axis, i } of lit) {
     const left = axis === "q";
+    const { labels, x, align } = sides[axis];
     const y = plot.y + (i + 0.5 - (left ? rows.q0 : rows.k0)) * (left ? rows.hq : rows.hk);
     if (y < plot.y || y > plot.y + plot.h) continue;
-    const label = (left ? labelsQ : labelsK).cut(i, room, font);
-    const x = left ? plot.x - 6 : plot.x + plot.w + 6;
-    drawPill(context, label, x, y, left ? "right" : "left", colours[axis], theme, font);
+    drawPill(context, labels.cut(i, room, font), x, y, align, colours[axis], theme, font);
   }
 }
 

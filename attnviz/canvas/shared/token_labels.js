@@ -4,7 +4,8 @@ import { visibleToken } from "./dom.js";
 import { textWidth } from "../scene/text_width.js";
 import { drawWith, fillBox } from "./surface.js";
 
-/** @import { DrawingContext, Theme } from "./types.js" */
+/** @import { Cells } from "../heatmap/heatmap_scene.js" */
+/** @import { DrawingContext, Rectangle, Theme } from "./types.js" */
 /** @typedef {{ text: string, width: number }} Cut a label as it is written, and how wide that is */
 
 export const LONGEST_LABEL = 118;
@@ -84,6 +85,47 @@ export function alongAxis({ n, first, span, cell, from }, need, write) {
   }
 }
 
+/** The axes of a matrix along which its labels stand. */
+/** @param {Cells} c @param {Pick<Rectangle, "x" | "y">} plot */
+export function labelAxes(c, plot) {
+  return {
+    rows: { n: c.nq, first: c.q0, span: c.span.q, cell: c.h, from: plot.y },
+    columns: { n: c.nk, first: c.k0, span: c.span.k, cell: c.w, from: plot.x },
+  };
+}
+
+/**
+ * Takes away the labels along an axis that the one of a lit token would lie upon, each by its own `hide`.
+ * @param {Parameters<typeof alongAxis>[0]} axis @param {number} need @param {number} lit @param {number} reach how near, in pixels
+ * @param {(i: number, at: number) => void} hide
+ */
+export function clearAround(axis, need, lit, reach, hide) {
+  const middle = axis.from + (lit + 0.5 - axis.first) * axis.cell;
+  alongAxis(axis, need, (i, at) => {
+    if (i !== lit && Math.abs(at - middle) < reach) hide(i, at);
+  });
+}
+
+/**
+ * Takes a label away that is written on the ground of the page.
+ * @param {DrawingContext} context @param {Cut} label @param {number} x @param {number} y @param {"left" | "right"} align
+ * @param {Theme} theme @param {number} size
+ */
+export function hideLabel(context, { width }, x, y, align, theme, size) {
+  const left = align === "right" ? x - width : x;
+  fillBox(context, { x: left - 1, y: y - size / 2 - 1, w: width + 2, h: size + 2 }, theme.background);
+}
+
+/** Draws where a column's label stands above a plot. */
+/** @param {DrawingContext} context @param {number} x @param {number} top @param {boolean} flat @param {() => void} draw */
+export function aboveColumn(context, x, top, flat, draw) {
+  context.save();
+  context.translate(x, top - (flat ? 10 : 6));
+  if (!flat) context.rotate(-SLANT);
+  draw();
+  context.restore();
+}
+
 /**
  * A column's label above a plot, leaning where labels do not fit side by side; `lit` says how it is drawn as a pill.
  * @param {DrawingContext} context @param {Cut} label @param {number} x @param {number} top of the plot
@@ -92,13 +134,11 @@ export function alongAxis({ n, first, span, cell, from }, need, write) {
  */
 export function drawColumnLabel(context, label, x, top, flat, lit = null) {
   const align = flat ? "center" : "left";
-  context.save();
-  context.translate(x, top - (flat ? 10 : 6));
-  if (!flat) context.rotate(-SLANT);
-  context.textAlign = align;
-  if (lit) drawPill(context, label, 0, 0, align, lit.colour, lit.theme, lit.size);
-  else context.fillText(label.text, 0, 0);
-  context.restore();
+  aboveColumn(context, x, top, flat, () => {
+    context.textAlign = align;
+    if (lit) drawPill(context, label, 0, 0, align, lit.colour, lit.theme, lit.size);
+    else context.fillText(label.text, 0, 0);
+  });
 }
 
 /**

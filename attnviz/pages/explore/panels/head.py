@@ -16,6 +16,7 @@ from attnviz.analysis import head_matrix, what_if
 from attnviz.analysis.model_run import ModelRun, Request, Stack, StackId
 from attnviz.app import all_heads, head_drawing, show, widgets
 from attnviz.app.cache import model_cache
+from attnviz.app.exports import ExportOffer
 from attnviz.app.links import link_state
 from attnviz.app.page_parts import menu
 from attnviz.app.text import escape_markdown, translate_markdown
@@ -200,26 +201,25 @@ def compute_edited_tiles(stack: Stack, head_position: tuple[int, int], edit: Hea
     return np.concatenate(codes).tobytes()
 
 
-def _offer_cell(displayed: shown_head.DisplayedHead, name: str, caption: str) -> None:
-    """Draw the menu that saves how the chosen cell came about, as a picture and as numbers."""
+def _cell_offer(displayed: shown_head.DisplayedHead, name: str, caption: str) -> ExportOffer:
+    """How the chosen cell came about, as a picture and as numbers, to be saved."""
     stack, matrix = displayed.stack, displayed.matrix
     row, col = displayed.pins.cell or (0, 0)
     query, key = matrix.row_at[row], matrix.col_at[col]
     mask, scale = head_drawing.mask_and_scale_choices(stack, displayed.layer, displayed.edit)
     compute = partial(compute_stages, stack, displayed.layer, displayed.head, query, mask, scale)
-    show.save_menu(
+    return ExportOffer(
         lambda: stages.cell_picture(compute(), key, stack.queries.labels, stack.keys.labels),
         f"{name}-cell",
         "cell-out",
         lambda: stages.steps_table(compute(), key, stack.keys.labels),
         caption,
-        _("Save cell"),
         canvases=["head .av-cell"],
     )
 
 
 def _draw_footer(displayed: shown_head.DisplayedHead) -> None:
-    """Draw the footer of the large head: export menus of the head and of the lines, and notes."""
+    """Draw the footer of the large head: the menu that saves it and what stands beside it, and notes."""
     run, stack, matrix = displayed.run, displayed.stack, displayed.matrix
     name = f"attention-{run.request.model}-layer{displayed.layer}-head{displayed.head}"
     output_sentence = matrix.sentence_before_w_o(displayed.query)
@@ -233,6 +233,17 @@ def _draw_footer(displayed: shown_head.DisplayedHead) -> None:
     overlaid_values = partial(
         shown_head.overlaid_matrices, overlaid, run, stack, displayed.layer, displayed.options, displayed.edit
     )
+    if displayed.pins.cell is not None and stack.layers[displayed.layer].exact:  # unfolded in the place of the lines
+        beside = (_("Matrix"), _("Cell"), _cell_offer(displayed, name, caption))
+    else:
+        lines = ExportOffer(
+            lambda: lines_picture(matrix.data, view, view.pins, title, overlaid_values()),
+            f"{name}-lines",
+            "lines-out",
+            caption=join_sentences(overlay_sentence, caption),
+            canvases=["head .av-lines"],
+        )
+        beside = (_("Matrix"), _("Lines"), lines)
     with show.caption_line("head-out"):
         if output_sentence:
             st.markdown(translate_markdown(output_sentence), width="stretch")
@@ -245,19 +256,8 @@ def _draw_footer(displayed: shown_head.DisplayedHead) -> None:
             live=shown_head.save_offers(displayed, caption),
             embeds=True,
             canvases=["head"],
+            beside=beside,
         )
-        if displayed.pins.cell is not None and stack.layers[displayed.layer].exact:
-            _offer_cell(displayed, name, caption)  # unfolded in the place of the lines
-        else:
-            show.save_menu(
-                lambda: lines_picture(matrix.data, view, view.pins, title, overlaid_values()),
-                f"{name}-lines",
-                "lines-out",
-                None,
-                join_sentences(overlay_sentence, caption),
-                _("Save lines"),
-                canvases=["head .av-lines"],
-            )
     for note in matrix.notes:
         st.caption(translate_markdown(note))
     shown_head.show_refusals(stack)
