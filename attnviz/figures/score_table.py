@@ -67,6 +67,11 @@ def score_table(queries: Sequence[str], keys: Sequence[str], table: np.ndarray) 
     )
 
 
+def part_in_table(name: str) -> str:
+    """What a part is called in a file of numbers, where "0.0" would be read as one."""
+    return f"head {name}" if name[:1].isdigit() else name
+
+
 def part_label(name: str) -> str:
     """What a part is called on screen."""
     if name.startswith("encoder "):

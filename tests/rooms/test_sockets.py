@@ -17,7 +17,7 @@ from websockets.asyncio.client import connect
 
 from attnviz.base.packed import unpack_blob
 from attnviz.rooms import live_rooms, phone_page, room_file, sockets
-from attnviz.rooms.limits import WrongCodes
+from attnviz.rooms.limits import WRONG_CODES, WrongCodes
 from attnviz.rooms.live_rooms import LiveRooms
 from attnviz.rooms.projector import Projector
 from attnviz.rooms.room_file import RoomFile
@@ -202,9 +202,9 @@ async def test_a_wrong_code_an_old_one_and_too_many_of_them_in_all_processes(por
         another_process.add()
     async with joined(port, room) as phone:
         assert await closed(phone) == sockets.AGAIN
-    now = time.time()
-    for later in (-3600, 11):  # a clock set back, and ten seconds
-        monkeypatch.setattr("attnviz.rooms.limits.time.time", lambda later=later: now + later)
+    now = time.monotonic()
+    for later in (-3600, 11):  # a machine that was started anew, and ten seconds
+        monkeypatch.setattr(WRONG_CODES, "clock", lambda later=later: now + later)
         async with joined(port, room) as phone:
             assert await closed(phone) == sockets.ENDED
 

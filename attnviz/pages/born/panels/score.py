@@ -8,7 +8,7 @@ from attnviz.app import show
 from attnviz.app.links.choices import head_name
 from attnviz.base.words import _
 from attnviz.canvas.score_table import ScoreFigure, ScoreStep, score_table
-from attnviz.figures.score_table import part_label
+from attnviz.figures.score_table import part_in_table, part_label
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.score_parts import ScoreParts, attribute_score
@@ -43,6 +43,7 @@ def draw(name: str, copies: life.RepeatedWords, at: int, ablated: life.AblatedHe
         cuts=False,
     )
     score_table("born-score", figure)
+    names = [part_in_table(name) for name in here.parts]
     show.footer(
         lambda: SceneFigure((figure,), _("Training step {step:,}").format(step=int(run.steps[at]))),
         name=f"{name}-score-{run.steps[at]}",
@@ -51,8 +52,8 @@ def draw(name: str, copies: life.RepeatedWords, at: int, ablated: life.AblatedHe
         sentence=sentence,
         table=lambda: {
             "step": [int(step) for step in run.steps for _cell in here.table.flat],
-            "query part": [query for _step in run.steps for query in here.parts for _key in here.parts],
-            "key part": [key for _step in run.steps for _query in here.parts for key in here.parts],
+            "query part": [query for _step in run.steps for query in names for _key in names],
+            "key part": [key for _step in run.steps for _query in names for key in names],
             "value": [float(value) for each in found for value in each.table.flat],
         },
     )

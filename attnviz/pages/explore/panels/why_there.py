@@ -15,7 +15,7 @@ from attnviz.base.message import Problem
 from attnviz.base.words import _, join_sentences, translate_message
 from attnviz.canvas.score_table import PartCut, ScoreFigure, ScoreStep, score_table
 from attnviz.engine import Rerun
-from attnviz.figures.score_table import part_label
+from attnviz.figures.score_table import part_in_table, part_label
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.capture import Cut
 from attnviz.pages.explore import choices
@@ -155,7 +155,7 @@ def _sum_lines(found: why_there.WhyThere, key: str) -> list[str]:
 
 def _table(found: why_there.WhyThere) -> dict[str, list[object]]:
     """Long table of all products, one row each."""
-    cells = [(query, key) for query in found.queries for key in found.keys]
+    cells = [(part_in_table(query), part_in_table(key)) for query in found.queries for key in found.keys]
     return {
         "query part": [query for query, _key in cells],
         "key part": [key for _query, key in cells],
