@@ -17,6 +17,7 @@ MODEL = llama()
 IDS, OTHER = tokens()[:1], tokens(seed=3)[:1]
 LOADED = av.LoadedModel(MODEL, None, ModelEntry(id="tiny", name="tiny", hub=None), "folder")  # type: ignore[arg-type]
 TRACE = av.capture(MODEL, IDS, residual=True)
+PATCHING = av.attribution_patching(MODEL, IDS, OTHER, 3)
 
 WRONG: dict[str, Callable[[], Any]] = {
     "a fraction as token": lambda: TRACE.logit_attribution(3.5),
@@ -37,8 +38,11 @@ WRONG: dict[str, Callable[[], Any]] = {
     "a circuit for a fraction": lambda: av.find_circuit(MODEL, IDS, OTHER, 3.5),
     "a circuit at a list": lambda: av.find_circuit(MODEL, IDS, OTHER, 3, position=[1]),
     "a number as cells": lambda: av.activation_patching(MODEL, IDS, OTHER, 3, 5),
-    "a number as cell": lambda: list(av.activation_patching(MODEL, IDS, OTHER, 3, [5])),
+    "a number as cell": lambda: av.activation_patching(MODEL, IDS, OTHER, 3, [5]),
     "a text as cell": lambda: list(av.activation_patching(MODEL, IDS, OTHER, 3, ["a"])),
+    "an effect of a layer that there is not": lambda: PATCHING.at((9, 0)),
+    "an effect of a head that there is not": lambda: PATCHING.at((0, 9)),
+    "an effect at a fraction": lambda: PATCHING.at((0, "mlp", 1.5)),
     "a list as a cell's position": lambda: list(av.activation_patching(MODEL, IDS, OTHER, 3, [(0, 1, [2])])),
     "no cell at once": lambda: av.activation_patching(MODEL, IDS, OTHER, 3, [(0, 1)], at_once=0),
     "a receiver without q, k or v": lambda: av.path_patching(MODEL, IDS, OTHER, 3, [(0, 1)], [(1,)]),
@@ -59,6 +63,22 @@ WRONG: dict[str, Callable[[], Any]] = {
     "no tokens of a circuit": lambda: av.head_circuits(MODEL, 0, 0, tokens=[]),
     "a text as layer of a circuit": lambda: av.head_circuits(MODEL, "0", 0),
     "a fraction as distance": lambda: av.head_circuits(MODEL, 0, 0, distance=1.5),
+    "a query and pairs": lambda: TRACE.score_attribution(1, 0, 3, 2, pairs=[(3, 2)]),
+    "a query without a key": lambda: TRACE.score_attribution(1, 0, 3),
+    "no pairs": lambda: TRACE.score_attribution(1, 0, pairs=[]),
+    "a pair as pairs": lambda: TRACE.score_attribution(1, 0, pairs=(3, 2)),
+    "a fraction as query": lambda: TRACE.score_attribution(1, 0, 1.5, 1),
+    "a word as what a score is against": lambda: TRACE.score_attribution(1, 0, 3, 2, against="competitor"),
+    "a part that there is not": lambda: TRACE.score_attribution(1, 0, 3, 2).cut("mlp0"),
+    "a head as part": lambda: TRACE.score_attribution(1, 0, 3, 2).by_key_source((0, 1)),
+    "a vector narrower than the stream": lambda: av.intervene(MODEL, av.steer(1, torch.ones(5)), IDS),
+    "layers for layer": lambda: av.ablate(layers=0),
+    "heads for head": lambda: av.knockout(0, heads=3, queries=1, keys=0),
+    "no other prompts": lambda: av.find_circuit(MODEL, IDS, [], 3),
+    "a score of a head that there is not": lambda: av.find_circuit(MODEL, IDS, OTHER, 3, scores={(9, 9): 1.0}),
+    "a site as sites": lambda: av.activation_patching(MODEL, IDS, OTHER, 3, av.Site(0, 1)),
+    "a model that nobody published": lambda: av.costs("lama-3.1-8b"),
+    "numbers of whole bytes as dtype": lambda: av.costs("llama-3.1-8b", dtype=torch.int64),
     "a factor and a scale": lambda: av.rescale(0, 0, factor=2.0, scale=1.0),
 }
 
@@ -85,6 +105,24 @@ def test_ids_are_taken_in_any_form(ids: Any) -> None:
     for trace in (av.capture(MODEL, ids), av.capture(MODEL, input_ids=ids)):
         torch.testing.assert_close(trace.logits, TRACE.logits)
     assert float(TRACE.logit_attribution(np.int64(3)).logit) == float(TRACE.logit_attribution(3).logit)
+
+
+def test_numbers_of_numpy_and_types_of_torch_are_taken() -> None:
+    expected = TRACE.score_attribution(1, 0, 3, 2, against=1).table
+    assert torch.equal(
+        TRACE.score_attribution(1, np.int64(0), np.int64(3), np.int64(2), against=np.int64(1)).table, expected
+    )
+    assert av.costs("gpt2", dtype=torch.float32).cache_bytes == av.costs("gpt2", dtype="float32").cache_bytes
+
+
+def test_what_is_close_to_a_wrong_name_is_said() -> None:
+    for call, near in (
+        (WRONG["a part that there is not"], "mlp 0"),
+        (WRONG["a head as part"], "0.1"),
+        (WRONG["a model that nobody published"], "llama-3.1-8b"),
+    ):
+        with pytest.raises(av.Problem, match=near):
+            call()
 
 
 def test_patched_cells_are_looked_up_as_they_were_given() -> None:

@@ -16,6 +16,7 @@ from attnviz.models.catalogue import LoadedModel
 
 if TYPE_CHECKING:
     import pandas as pd
+    import torch
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,11 +98,11 @@ class Costs:
         )
 
 
-def costs(model: Any, tokens: int = 8192, batch: int = 1, dtype: str = "bfloat16") -> Costs:
+def costs(model: Any, tokens: int = 8192, batch: int = 1, dtype: str | torch.dtype = "bfloat16") -> Costs:
     """What the attention of a model costs: parameters, KV cache and FLOPs, from its config alone.
 
     `model` is a model, its config (an object or the contents of a config.json), or the name of a published one, such as
-    "llama-3.1-8b". `dtype` is that of the cache.
+    "llama-3.1-8b". `dtype` is that of the cache: its name, or torch's.
     """
     model = model.model if isinstance(model, LoadedModel) else model
     config = getattr(model, "config", model)
@@ -114,6 +115,6 @@ def costs(model: Any, tokens: int = 8192, batch: int = 1, dtype: str = "bfloat16
             "{given} has no config: give a model of transformers, its config, or the name of a published model",
             given=type(model).__name__,
         )
-    found = Costs(architecture, tokens, batch, dtype)
+    found = Costs(architecture, tokens, batch, str(dtype).removeprefix("torch."))
     _ = found.cache_bytes  # a number or a dtype that makes no sense is refused here
     return found

@@ -8,6 +8,7 @@ from attnviz.base.words import _
 from attnviz.figures.attention_figures import head_maps
 from attnviz.figures.chart import POWERS, Panel, axis, band, bars, chart, line, panels
 from attnviz.figures.cost_charts import binary_ticks
+from attnviz.figures.heatmap import escape_markup
 from attnviz.figures.theme import Figure, add_alpha, series_colour
 
 
@@ -31,6 +32,18 @@ def draw_layer_bytes(columns: Mapping[str, Sequence[int]]) -> Figure:
         for number, (name, sizes) in enumerate(columns.items())
     ]
     return chart(series, axis(_("layer")), axis(_("bytes"), 12, binary_ticks(most)), height=330, barmode="group")
+
+
+def draw_over_depth(labels: Sequence[str], shares: np.ndarray) -> Figure:
+    """Probability of each token (N, L + 1) over the depth at which the stream is read."""
+    hover = _("depth") + " %{x}: %{y:.1%}"
+    lines = [
+        line(
+            list(range(len(values))), values, escape_markup(label), series_colour(label, number), dots=True, hover=hover
+        )
+        for number, (label, values) in enumerate(zip(labels, shares, strict=False))
+    ]
+    return chart(lines, axis(_("depth")), axis(_("probability")), height=330)
 
 
 def draw_head_map(name: str, grid: np.ndarray) -> Figure:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -78,10 +79,11 @@ def all_presets() -> dict[str, Preset]:
 
 
 def find_preset(name: str) -> Preset:
-    """The preset with this name; an unknown name is a Problem that lists the known ones."""
+    """The preset with this name; a Problem that names the nearest ones if there is none."""
     known = all_presets()
     if name not in known:
-        raise Problem("no architecture is called {name}; known are {known}", name=name, known=MessageList(known))
+        near = get_close_matches(name, known, 5, 0.0)
+        raise Problem("no architecture is called {name}; close are {known}", name=name, known=MessageList(near))
     return known[name]
 
 

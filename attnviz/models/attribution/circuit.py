@@ -92,6 +92,8 @@ class Ablation:
         self.members += [Member(n) for n, name in enumerate(self._mlps) if name]
         self._direct = partial(trace.logit_attribution, metric, position=position, tokenizer=tokenizer)
         prompts = list(other) if isinstance(other, Sequence) and not isinstance(other, str) else [other]
+        if not prompts:
+            raise Problem("other holds no prompt: ablated outputs are replaced by those of at least one")
         answers = [self._collect_outputs(other_prompt) for other_prompt in prompts]
         unpadded = zip(prompts, answers, strict=True)
         self._other_prompts = [(other_prompt, outputs) for other_prompt, (outputs, real) in unpadded if real.all()]
@@ -133,6 +135,10 @@ class Ablation:
         if member not in self.members or not -count <= layer < count or not -heads <= (head or 0) < heads:
             raise Problem("{part} is no part of this model that can be ablated", part=(layer, head))
         return member
+
+    def complete_scores(self, scores: Mapping[tuple[int, int | None], float]) -> dict[Member, float]:
+        """Scores of all members, 0 of those that `scores` leaves out."""
+        return dict.fromkeys(self.members, 0.0) | {self._resolve_member(*at): scores[at] for at in scores}
 
     def _replacement_for(self, name: str, output: Tensor) -> Tensor:
         """Replacement for an MLP's output, in the shape of that output."""
@@ -252,7 +258,7 @@ def find_circuit(
     replaced by those of one other prompt of the same length.
     """
     ablation = Ablation(model, prompt, other, metric, by=by, position=position, tokenizer=tokenizer)
-    values = ablation.effects() if scores is None else {member: scores.get(member, 0.0) for member in ablation.members}
+    values = ablation.effects() if scores is None else ablation.complete_scores(scores)
     members = sorted(values, key=lambda member: -abs(values[member]))
     curve = dict(ablation.curve(members, sizes))
     return Circuit(

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count, islice
-from typing import Any, Literal, NamedTuple
+from itertools import count, islice, product
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from attnviz.base.extras import load_figures, pandas
 from attnviz.base.message import MessageList, Problem, require_whole
 from attnviz.base.words import N_
 from attnviz.models.attribution.measure import Measure
@@ -33,6 +34,9 @@ from attnviz.models.capture.recorder import require_gradient
 from attnviz.models.capture.run import intervene
 from attnviz.models.capture.trace import Trace, shared_labels
 from attnviz.models.catalogue import LoadedModel
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Model = nn.Module | LoadedModel
 #: a sentence or several, token ids (B, T), or the model's arguments by name
@@ -145,14 +149,14 @@ class Patching:
     def effect(self, site: Site | tuple[Any, ...]) -> Effect:
         """Linearised effect of one site with its standard error over the prompts."""
         layer, part, position = parse_site(site)
-        heads = self.by_prompt["heads"][:, layer]
+        values = self._rows({"mlp": "mlps", "resid": "streams"}.get(str(part), "heads"))
+        values = values[:, resolve_index("layer", layer, values.shape[1])]
         if part == "attn":
-            values = heads.nansum(1)
-        elif isinstance(part, str):
-            values = self._rows("mlps" if part == "mlp" else "streams")[:, layer]
-        else:
-            values = heads[:, part]
-        return Effect.of(values.sum(-1) if position is None else values[:, position])
+            values = values.nansum(1)
+        elif not isinstance(part, str):
+            values = values[:, resolve_index("head", part, values.shape[1])]
+        length = values.shape[-1]
+        return Effect.of(values.sum(-1) if position is None else values[:, resolve_index("position", position, length)])
 
     def _rows(self, name: str) -> Tensor:
         if name not in self.by_prompt:
@@ -181,6 +185,26 @@ class Patching:
         """Pearson correlation of exact with linearised effects of the same sites; NaN for fewer than 2."""
         pairs = torch.tensor([(self.at(site), float(value)) for site, value in exact], dtype=torch.float64)
         return float(torch.corrcoef(pairs.T)[0, 1]) if len(pairs) > 1 else float("nan")
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row for each head, MLP and stream at each position: layer, part, position, effect, stderr. By pandas."""
+        _, heads, length = self.heads.shape
+        parts: dict[str, Sequence[Part]] = {"heads": range(heads), "mlps": ["mlp"], "streams": ["resid"]}
+        rows = [
+            Site(*place)._asdict() | {"effect": effect, "stderr": error}
+            for name, values in self.by_prompt.items()
+            for place, effect, error in zip(
+                product(range(values.shape[1]), parts[name], range(length)),
+                values.mean(0).flatten().tolist(),
+                standard_error(values).flatten().tolist(),
+                strict=True,
+            )
+        ]
+        return pandas().DataFrame(rows).dropna(subset="effect", ignore_index=True)
+
+    def plot(self) -> Any:
+        """A Plotly figure: a map of the heads' effects at all positions together, layers by heads."""
+        return load_figures("library_charts").draw_head_map("effect", self.by_head.numpy())
 
 
 NO_MLPS = N_("the MLPs of this model cannot be told from what is around them")
@@ -251,7 +275,7 @@ def activation_patching(
 
 
 def _exact_effects(
-    model: Model, clean: Prompt, corrupted: Prompt, measure: Measure, sites: Iterator[GivenSite], at_once: int
+    model: Model, clean: Prompt, corrupted: Prompt, measure: Measure, sites: Sequence[GivenSite], at_once: int
 ) -> Iterator[tuple[Site, Effect]]:
     """Yield each site with its exact effect."""
     good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure)
@@ -283,13 +307,13 @@ def parse_site(site: Any) -> Site:
     return parsed
 
 
-def parse_sites(sites: Iterable[tuple[Any, ...]]) -> Iterator[GivenSite]:
-    """Yield each site as it was given and as a Site; raises a Problem for what is none."""
-    if not isinstance(sites, Iterable):
+def parse_sites(sites: Iterable[tuple[Any, ...]]) -> list[GivenSite]:
+    """Each site as it was given and as a Site; raises a Problem for what is none."""
+    if not isinstance(sites, Iterable) or isinstance(sites, Site):
         raise Problem(
             "{sites} are no sites: give a list of (layer, part) or (layer, part, position)", sites=repr(sites)
         )
-    return ((tuple(site) if isinstance(site, list) else site, parse_site(site)) for site in sites)
+    return [(tuple(site) if isinstance(site, list) else site, parse_site(site)) for site in sites]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ gets its corrupted output. The receiver's resulting q, k or v then goes into one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import islice
@@ -89,7 +89,7 @@ def _path_effects(
     clean: Prompt,
     corrupted: Prompt,
     measure: Measure,
-    senders: Iterator[GivenSite],
+    senders: Sequence[GivenSite],
     receivers: list[Receiver] | None,
     mlps: Mlps,
     at_once: int,

@@ -413,10 +413,18 @@ def steer(layer: LayerChoice, vector: Tensor, *, factor: float = 1.0, at: Number
 
 
 def _add_vector(vector: Tensor, stream: Tensor) -> Tensor:
+    if not broadcasts_to(vector.shape, stream.shape):
+        raise Problem(
+            "vector must be as wide as the stream: {width}, not {given}",
+            width=stream.shape[-1],
+            given="x".join(map(str, vector.shape)),
+        )
     return stream + vector.to(stream)
 
 
 def _make_edit(layer: LayerChoice, head: NumberChoice, at: NumberChoice, where: dict[str, Any], **change: Any) -> Edit:
+    if plural := {"layers", "heads", "positions"} & where.keys():
+        raise Problem("{name}= is not taken here: it is layer=, head= and at=, of one or of several", name=min(plural))
     edit = Edit(layer, head, at=at, **where, **change)
     edit.must_name_a_change()
     return edit

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import nan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.extras import pandas
+from attnviz.base.extras import load_figures, pandas
 from attnviz.base.message import Message, Problem
 from attnviz.models.capture.head_selection import resolve_heads, resolve_index, to_float32
 from attnviz.models.capture.metric import LogitSum
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.residual import Residual, project_onto, pull_back_direction, vectors_at
+from attnviz.models.tokens.encoding import label_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,6 +118,10 @@ class LogitAttribution:
         rows = [{"batch": row} | bar._asdict() for row in range(len(self.logit)) for bar in self.bars(row)]
         return pandas().DataFrame(rows)
 
+    def plot(self) -> Any:
+        """A Plotly figure: a map of the heads' terms, layers by heads; the mean over the batch."""
+        return load_figures("library_charts").draw_head_map("logit", self.heads.nanmean(0).detach().cpu().numpy())
+
 
 def attribute_logit(
     layers: tuple[RecordedLayer, ...],
@@ -204,17 +209,44 @@ class LogitLens:
     ranks: Tensor  #: (B, L + 1, n)
     top_tokens: Tensor  #: (B, L + 1, k) ids, most likely first
     top_probabilities: Tensor  #: (B, L + 1, k)
+    tokenizer: Any = None  #: that names the tokens
 
     def __repr__(self) -> str:
         rows, depths, count = self.top_tokens.shape
         if not count:
             return f"<LogitLens of {rows} rows at {depths} depths>"
         last = zip(self.top_tokens[0, -1].tolist(), self.top_probabilities[0, -1].tolist(), strict=True)
-        likely = ", ".join(f"{token} {share:.0%}" for token, share in last)
+        likely = ", ".join(f"{self._label(token)} {share:.0%}" for token, share in last)
         return f"<LogitLens of {rows} rows at {depths} depths: at the end of the first, tokens {likely[:300]}>"
 
+    def _label(self, token: int) -> str:
+        return str(token) if self.tokenizer is None else label_of(self.tokenizer, token)
 
-def logit_lens(residual: Residual, tokens: Tensor, positions: Tensor, n: int) -> LogitLens:
+    def to_dataframe(self) -> pd.DataFrame:
+        """The most likely tokens, and those asked for: batch, depth, rank, token, label, probability. Needs pandas."""
+        order = torch.arange(1, self.top_tokens.shape[2] + 1, device=self.ranks.device).expand_as(self.top_tokens)
+        ranks, tokens = torch.cat([order, self.ranks], 2), self.tokens[:, None].expand_as(self.ranks)
+        ids, shares = (
+            torch.cat([self.top_tokens, tokens], 2),
+            torch.cat([self.top_probabilities, self.probabilities], 2),
+        )
+        rows = [
+            {"batch": row, "depth": depth, "rank": int(ranks[row, depth, n]), "token": token}
+            | {"label": self._label(token), "probability": float(shares[row, depth, n])}
+            for row, depths in enumerate(ids.tolist())
+            for depth, entries in enumerate(depths)
+            for n, token in enumerate(entries)
+        ]
+        return pandas().DataFrame(rows).drop_duplicates(["batch", "depth", "token"], ignore_index=True)
+
+    def plot(self, row: int = 0) -> Any:
+        """A Plotly figure: the probability of each token asked for over depth; without any, that of the most likely."""
+        labels = [self._label(token) for token in self.tokens[row].tolist()] or [""]
+        shares = self.probabilities[row] if len(self.tokens[row]) else self.top_probabilities[row, :, :1]
+        return load_figures("library_charts").draw_over_depth(labels, shares.detach().cpu().numpy().T)
+
+
+def logit_lens(residual: Residual, tokens: Tensor, positions: Tensor, n: int, tokenizer: Any) -> LogitLens:
     """Logit lens for tokens (B, n) at one position (B,) of each row: at each block's input and at the end."""
     path = residual.require_path(through_blocks=False)
     streams = torch.stack(
@@ -231,4 +263,4 @@ def logit_lens(residual: Residual, tokens: Tensor, positions: Tensor, n: int) ->
     ranks = torch.empty_like(ids)
     for column, logit in enumerate(token_logits.unbind(-1)):  # one at a time: all would take n times the vocabulary
         ranks[..., column] = (logits > logit[..., None]).sum(-1) + 1
-    return LogitLens(tokens, token_logits, chances.gather(-1, ids), ranks, best.indices, best.values)
+    return LogitLens(tokens, token_logits, chances.gather(-1, ids), ranks, best.indices, best.values, tokenizer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import torch
@@ -11,7 +12,7 @@ from torch import Tensor
 
 from attnviz.base.extras import load_figures, pandas
 from attnviz.base.message import MessageList, Problem
-from attnviz.models.capture.head_selection import resolve_heads, to_float32
+from attnviz.models.capture.head_selection import resolve_heads, resolve_index, to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.stream_parts import ENCODER, HeadParts, ModelPass, Parts, StreamParts
 
@@ -104,6 +105,11 @@ class ScoreSource:
         stack = self._stack(first, row)
         return stack, stack.at_end(hidden[1])
 
+    def _writing_stack(self, part: str, row: int) -> tuple[StreamParts, str]:
+        """Stack that a part comes from, and the part's name there."""
+        encoder = self._encoder(row)[0] if part.startswith(ENCODER) else None
+        return (self._stack(self.layer, row), part) if encoder is None else (encoder, part.removeprefix(ENCODER))
+
     def head_parts(self, row: int) -> HeadParts:
         """Queries and keys of the head by parts."""
         return self._stack(self.layer, row).read_head(self.layer, self.head, self._encoder(row)[1])
@@ -147,7 +153,7 @@ class ScoreSource:
                 'against={against} must be "competitors", "mean", the position of a key, or None', against=repr(against)
             )
         else:
-            other = _resolve("against", against, len(visible))
+            other = resolve_index("against", against, len(visible))
             if not bool(visible[other]):
                 raise Problem("query {query} cannot see key {key}: the mask hides it", query=query, key=other)
             against_shares = torch.zeros_like(shares)
@@ -175,7 +181,7 @@ class ScoreSource:
     def source_shares(self, part: str, side: Side, row: int, pairs: Sequence[_Pair]) -> Tensor:
         """Share (T,) of each source token in what a head's part of the key or query adds to the mean score."""
         stack, encoder = self._stack(self.layer, row), self._encoder(row)[0]
-        sending, name = (encoder, part.removeprefix(ENCODER)) if encoder and part.startswith(ENCODER) else (stack, part)
+        sending, name = self._writing_stack(part, row)
         sender = sending.sender(name)
         if sender is None or sender.set_output is not None:
             raise Problem("{part} is no head: it comes from no other token", part=repr(part))
@@ -209,10 +215,7 @@ class ScoreSource:
 
     def ablated_weight(self, part: str, row: int, pairs: Sequence[_Pair]) -> float | None:
         """Mean weight of the pairs with a head or another module ablated in the model; None for any other part."""
-        stack, name = self._stack(self.layer, row), part
-        if part.startswith(ENCODER):
-            first = next(layer for layer in self.layers if layer.stack == "encoder")
-            stack, name = self._stack(first, row), part.removeprefix(ENCODER)
+        stack, name = self._writing_stack(part, row)
         if name not in stack.writers or self.model_pass.rerun is None:
             return None
         sender = stack.sender(name)
@@ -349,7 +352,10 @@ class ScoreAttribution:
 
     def _require_part(self, part: str) -> None:
         if part not in self.parts:
-            raise Problem("part={part} must be one of {names}", part=repr(part), names=MessageList(self.parts))
+            near = get_close_matches(str(part), self.parts, 3, 0.0)
+            raise Problem(
+                "{part} is no part of this score; close are {names}", part=repr(part), names=MessageList(near)
+            )
 
 
 def attribute_score(
@@ -373,7 +379,7 @@ def attribute_score(
     batch, _, q_len, k_len = layer.shape
     if layer.kind == "self" and q_len != k_len:
         raise Problem("a score is taken apart in one pass over the whole text, without a cache")
-    resolved = [(_resolve("query", query, q_len), _resolve("key", key, k_len)) for query, key in pairs]
+    resolved = [(resolve_index("query", query, q_len), resolve_index("key", key, k_len)) for query, key in pairs]
     with model_pass.ready():
         rows = [source.head_parts(row) for row in range(batch)]
     names = list(dict.fromkeys(name for parts in rows for name in parts.names))
@@ -395,14 +401,6 @@ def _table(parts: HeadParts, pairs: Sequence[_Pair], names: Sequence[str]) -> Te
     table = parts.q.new_zeros(len(names), len(names))
     table[at[:, None], at] = torch.stack(products).mean(0)
     return table
-
-
-def _resolve(name: str, number: int, count: int) -> int:
-    if isinstance(number, bool) or not isinstance(number, int) or not -count <= number < count:
-        raise Problem(
-            "{name}={number} must be a position from 0 to {last}", name=name, number=repr(number), last=count - 1
-        )
-    return number % count
 
 
 def _mean(values: Sequence[float]) -> float:

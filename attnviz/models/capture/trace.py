@@ -223,7 +223,8 @@ class Trace:
         several = tokens if isinstance(tokens, Sequence) and not isinstance(tokens, str) else (tokens,)
         count = len(residual.require_path(through_blocks=False).unembedding)
         ids = [expand_ids(row_ids(tokenizer or self.tokenizer, choice), len(at), count) for choice in several]
-        return logit_lens(residual, torch.cat(ids, 1).to(at.device) if ids else at.new_zeros(len(at), 0), at, n)
+        chosen = torch.cat(ids, 1).to(at.device) if ids else at.new_zeros(len(at), 0)
+        return logit_lens(residual, chosen, at, n, tokenizer or self.tokenizer)
 
     def score_attribution(
         self,
@@ -244,11 +245,11 @@ class Trace:
         what, not what it means; `cut` measures what depends on it. Needs a capture with `residual` of a model of
         transformers.
         """
-        if pairs is None:
-            if query is None or key is None:
-                raise Problem("give query= and key=, or several as pairs=[(query, key), ...]")
-            pairs = [(query, key)]
-        return attribute_score(self.layers, self.model_pass, self[layer], head, pairs, against)
+        several: Sequence[Any] = [(query, key)] if pairs is None else pairs
+        sizes = {len(pair) if isinstance(pair, Sequence) else 0 for pair in several}
+        if {query is None, key is None} != {pairs is not None} or sizes != {2}:
+            raise Problem("give query= and key=, or several as pairs=[(query, key), ...]")
+        return attribute_score(self.layers, self.model_pass, self[layer], head, several, against)
 
     def _residual_at(self, position: int | None) -> tuple[Residual, Tensor]:
         """The residual stream, and the requested position in each row (B,)."""

@@ -210,3 +210,13 @@ def test_the_words_of_the_version_before_still_do() -> None:
     trace = capture(model, CLEAN, residual=True)
     with pytest.warns(DeprecationWarning, match="metric=av.logit_diff"):
         assert_close(trace.logit_attribution(7, 11, -2).heads, trace.logit_attribution(METRIC, position=-2).heads)
+
+
+def test_effects_come_as_a_table_and_a_picture() -> None:
+    found = attribution_patching(llama(), tokens(3), tokens(3, seed=5), METRIC)
+    table = found.to_dataframe().set_index(["layer", "part", "position"])
+    assert len(table) == 2 * (6 + 1 + 1) * 7
+    for site in ((1, 4, 6), (0, "mlp", 2), (1, "resid", 3)):
+        effect = found.effect(site)
+        assert_close(torch.tensor(table.loc[site].tolist()), torch.tensor([float(effect), effect.stderr]))
+    assert_close(torch.tensor(found.plot().data[0].z), found.by_head, check_dtype=False)

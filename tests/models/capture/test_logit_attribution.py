@@ -191,6 +191,10 @@ def test_the_lens_ends_at_the_model_s_own_answer_and_reads_each_stream_by_its_ow
     assert_close(lens.probabilities[:, -1], chances[:, [7, 9]], rtol=1e-3, atol=1e-5)
     assert_close(lens.top_tokens[:, -1], chances.topk(3).indices)
     assert torch.equal(lens.ranks[:, -1, 0], (chances > chances[:, 7, None]).sum(-1) + 1)
+    table = lens.to_dataframe().set_index(["batch", "depth", "token"])
+    assert table.loc[(1, 3, 9), "rank"] == lens.ranks[1, 3, 1]
+    assert table.loc[(0, 0, int(lens.top_tokens[0, 0, 1])), "rank"] == 2
+    assert len(lens.plot().data) == 2
     with torch.no_grad():  # the middle places: the blocks from there on hand the stream on as they were given it
         modules, block = dict(model.named_modules()), trace.residual.blocks
         hooks = [

@@ -363,7 +363,7 @@ def test_what_cannot_be_taken_apart_is_refused_in_a_sentence(tmp_path: Any) -> N
     for asked, said in (
         ({"query": 2, "key": 4}, "query 2 cannot see key 4"),
         ({"query": 0, "key": 0}, "sees one key only"),
-        ({"query": 9, "key": 0}, "query=9 must be a position from 0 to 6"),
+        ({"query": 9, "key": 0}, "query=9 must be a whole number from -7 to 6"),
         ({"query": 4}, "give query= and key="),
         ({"query": 4, "key": 2, "against": "others"}, "against='others' must be"),
     ):
@@ -372,7 +372,7 @@ def test_what_cannot_be_taken_apart_is_refused_in_a_sentence(tmp_path: Any) -> N
     found = trace.score_attribution(-1, -1, -1, -2)
     assert found.source.head == 5
     assert found.pairs[0][0][:2] == (6, 5)
-    with pytest.raises(Problem, match=r"part='9\.9' must be one of"):
+    with pytest.raises(Problem, match=r"'9\.9' is no part of this score; close are"):
         found.cut("9.9")
     with pytest.raises(Problem, match="'mlp 0' is no head"):
         found.by_key_source("mlp 0")
