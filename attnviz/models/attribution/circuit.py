@@ -228,11 +228,11 @@ class Ablation:
 
     def _collect_outputs(self, prompt: Prompt) -> tuple[dict[str, Tensor], Tensor]:
         """Outputs of heads (B, H, Q, Dv) and MLPs (B, 1, Q, M) for a prompt, and its mask of real tokens (B, Q)."""
-        seen: dict[str, Tensor] = {}
-        with change_outputs(self._module, {name: partial(_store_output, seen, name) for name in self._mlps if name}):
-            trace = self._pass(prompt, logits=None)
+        trace = self._pass(prompt, residual=True, logits=self._measure.logits)
+        assert trace.residual is not None
         batch, _, length, _ = trace[0].shape
-        mlps = {name: to_float32(value).reshape(batch, 1, length, -1) for name, value in seen.items()}
+        writes = zip(self._mlps, trace.residual.mlp_writes, strict=True)
+        mlps = {name: to_float32(value).reshape(batch, 1, length, -1) for name, value in writes if name}
         mask = trace.inputs.get("attention_mask", torch.ones(batch, length))
         return {layer.name: layer.head_outputs() for layer in trace} | mlps, mask.bool()
 
@@ -302,7 +302,3 @@ def _shapes(answers: Mapping[str, Tensor]) -> set[tuple[int, ...]]:
 
 def _add_probe(probe: Tensor, output: Tensor) -> Tensor:
     return output + probe.reshape(output.shape).to(output)
-
-
-def _store_output(seen: dict[str, Tensor], name: str, output: Tensor) -> None:
-    seen[name] = output.detach().clone()

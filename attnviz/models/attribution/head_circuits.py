@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from attnviz.base.message import Message, MessageList, Problem, require_whole
 from attnviz.models.attribution.patching import Model
 from attnviz.models.capture.adapter import switch_implementation, uses_interface
-from attnviz.models.capture.attention_call import AttentionCall, listen_to_calls
+from attnviz.models.capture.attention_call import listen_to_calls
 from attnviz.models.capture.forward_pass import (
     attach_hooks,
     block_name,
@@ -35,9 +35,9 @@ from attnviz.models.capture.forward_pass import (
 )
 from attnviz.models.capture.head_selection import resolve_index, to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
-from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.residual import LogitPath, Residual, freeze_norm
 from attnviz.models.capture.run import capture
+from attnviz.models.capture.stream_parts import BlockListener, StopRun
 from attnviz.models.capture.trace import Trace
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_id
@@ -123,7 +123,7 @@ def head_circuits(
     for some in ids.split(8 * ROWS):
         with torch.no_grad():
             rows = embeds(some.to(input_device(embeds)))[:, None]  # (N, 1, M)
-        later, first = (_read_attention(model, block, calls[block], rows) for calls in (there, here))
+        later, first = (_read_attention(model, block, recorded.name, calls[block], rows) for calls in (there, here))
         q, _, _ = later.qkv
         _, k, v = first.qkv
         parts.append(
@@ -222,7 +222,7 @@ class _HeadMaps:
         ramp = torch.linspace(-1, 1, len(gain), device=gain.device)[None]  # to see whether the map is a matrix at all
         rows = torch.cat([basis, ramp @ basis, 0 * ramp])[:, None].to(attention.hidden)
         parts = []
-        for projected in _read_attention(model, layer.name, attention, rows).qkv:
+        for projected in _read_attention(model, layer.name, layer.name, attention, rows).qkv:
             per_head = (
                 to_float32(projected[:, :, 0]).repeat_interleave(layer.n_heads // projected.shape[1], 1).transpose(0, 1)
             )
@@ -283,28 +283,17 @@ def _run_one_token(model: nn.Module, position: int) -> tuple[Trace, dict[str, _M
     return trace, calls
 
 
-class _StopPass(Exception):
-    """Ends a pass early: the wanted call has been recorded."""
-
-
-class _StoppingRecorder(Recorder):
-    """Records one attention call and stops the pass there."""
-
-    def answer(self, module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> NoReturn:
-        self.layers.append(self.describe(module, call))
-        raise _StopPass
-
-
-def _read_attention(model: nn.Module, name: str, seen: _ModuleCall, rows: Tensor) -> RecordedLayer:
+def _read_attention(model: nn.Module, name: str, layer: str, seen: _ModuleCall, rows: Tensor) -> RecordedLayer:
     """Attention layer that a module runs on `rows` (N, 1, M) in place of its own hidden states."""
     args, kwargs = replace_hidden(name, lambda _: rows, seen.args, seen.kwargs)
-    reader = _StoppingRecorder(model)
+    reader = BlockListener(model)
+    reader.target = layer
     with (
         torch.no_grad(),
         disable_compile(model),
         switch_implementation(model),
         listen_to_calls(reader),
-        suppress(_StopPass),
+        suppress(StopRun),
     ):
         try:
             seen.module(*args, **kwargs)

@@ -165,7 +165,7 @@ class StreamParts:
     def __init__(self, model_pass: ModelPass, layers: Sequence[RecordedLayer], blocks: str, row: int) -> None:
         self.model, self.row = model_pass.model, row
         self.listen = model_pass.listen
-        self.modules, self.listener = modules_by_name(self.model), _BlockListener(self.model)
+        self.modules, self.listener = modules_by_name(self.model), BlockListener(self.model)
         self.listener.change = self.listener.change_layer
         self.layers = {layer.name: layer for layer in layers}
         names = [name for name in model_pass.calls if parent_name(name) == blocks]
@@ -412,11 +412,11 @@ def is_near(actual: Tensor, expected: Tensor, stream: Tensor) -> bool:
     return bool((to_float32(actual) - to_float32(expected)).abs().max() <= allowed * (1e-6 + largest))
 
 
-class _StopRun(Exception):
+class StopRun(Exception):
     """Ends a block's run: the wanted attention call has been recorded."""
 
 
-class _BlockListener(Recorder):
+class BlockListener(Recorder):
     """Answers the attention calls of a block's run: as recorded in the pass, or up to the call of `target`.
 
     A call of the interface is answered by `answer`, one of torch's own function by `change`.
@@ -429,7 +429,7 @@ class _BlockListener(Recorder):
         name = self.name_of(module)
         if name == self.target:
             self.layers.append(self.describe(module, call))
-            raise _StopRun
+            raise StopRun
         if name in self.recorded:
             return self.recorded[name].to(call.q.dtype).contiguous(), None
         return answer_call(module, call, kwargs)
@@ -437,7 +437,7 @@ class _BlockListener(Recorder):
     def change_layer(self, layer: RecordedLayer) -> RecordedLayer | None:
         if layer.name == self.target:
             self.layers.append(layer)
-            raise _StopRun
+            raise StopRun
         handed_on = self.recorded.get(layer.name)
         return None if handed_on is None else replace(layer, handed_on=handed_on.transpose(1, 2))
 
@@ -481,7 +481,7 @@ class BlockRun:
         listener.begin_pass()
         listener.recorded, listener.target = recorded or {}, target
         output: Any = self.stream[:0]
-        with self.parts.listen(listener), attach_hooks(hooks), suppress(_StopRun):
+        with self.parts.listen(listener), attach_hooks(hooks), suppress(StopRun):
             try:
                 output = self.parts.modules[self.name](*call.args, **call.kwargs)
             except RuntimeError as error:  # of its own code: Zamba's joins the stream with the embeddings
