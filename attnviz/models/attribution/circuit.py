@@ -230,6 +230,7 @@ class Ablation:
         """Outputs of heads (B, H, Q, Dv) and MLPs (B, 1, Q, M) for a prompt, and its mask of real tokens (B, Q)."""
         trace = self._pass(prompt, residual=True, logits=self._measure.logits)
         assert trace.residual is not None
+        trace.residual.require_path()
         batch, _, length, _ = trace[0].shape
         writes = zip(self._mlps, trace.residual.mlp_writes, strict=True)
         mlps = {name: to_float32(value).reshape(batch, 1, length, -1) for name, value in writes if name}

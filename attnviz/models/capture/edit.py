@@ -341,7 +341,7 @@ def rescale(
 ) -> Edit:
     """Edit that multiplies these heads' scores by `factor`, or replaces the model's scale by `scale`.
 
-    `where` as in `silence`.
+    `where` as in `ablate`.
     """
     return _make_edit(layer, head, at, where, factor=factor, scale=scale)
 
@@ -357,7 +357,7 @@ def remask(
 ) -> Edit:
     """Edit that replaces these heads' mask, or hides the (query, key) positions of `block`.
 
-    In `mask` True means visible; None shows everything but padding. `where` as in `silence`.
+    In `mask` True means visible; None shows everything but padding. `where` as in `ablate`.
     """
     return _make_edit(layer, head, at, where, mask=mask, block=block)
 
@@ -374,7 +374,7 @@ def ablate(
     """Edit that replaces these heads' outputs by 0, by their means, or by those of another prompt.
 
     "mean" takes the means of `mean_outputs` as `source`. "resample" takes the trace of another prompt, or without a
-    `source` the row before in the batch. `where` as in `silence`.
+    `source` the row before in the batch. `where` as in `ablate`.
     """
     if by not in ("zero", "mean", "resample") or (
         (source is None) != (by == "zero") and (by, source) != ("resample", None)
@@ -399,7 +399,7 @@ def knockout(
 ) -> Edit:
     """Edit that hides these keys from these queries in the heads (attention knockout); -1 is the last position.
 
-    `where` as in `silence`.
+    `where` as in `ablate`.
     """
     pairs = product(resolve_numbers("queries", queries, 0), resolve_numbers("keys", keys, 0))
     return remask(layer, head, block=tuple(pairs), **where)
