@@ -106,6 +106,9 @@ def test_a_class_joins_votes_and_sees_its_row_beside_the_models(server, new_page
         vote("animal")
         bars = wall.locator(f"{WALL} .wl-cell:has(div) span")
         expect(bars).to_have_text(["87%", "7%", "7%"])  # three taps of one weigh a third each
+    letters = wall.locator(f"{WALL} :is(.wl-word, .wl-cell span)")
+    sizes = letters.evaluate_all("all => all.map((each) => parseFloat(getComputedStyle(each).fontSize))")
+    assert min(sizes) >= 20, "of 720 pixels: read from the last row"
     does(wall, "show")
     expect(wall.locator(f"{WALL} .wl-cell:not(.wl-model) span")).to_have_text(["93%", "7%"])
     expect(wall.locator(f"{WALL} .wl-model span").first).to_have_text("7%")
