@@ -164,7 +164,7 @@ def luminances(page, box):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("link", ["", "scaling", "lessons"])
+@pytest.mark.parametrize("link", ["", "scaling", "lessons", "explore"])
 def test_what_tab_comes_to_is_seen(opened, link, theme):
     """Of every kind of control: as many pixels as its edge has change by 3:1 when it has the focus."""
     page = opened(link, dark=theme == "dark", reduced_motion="reduce")

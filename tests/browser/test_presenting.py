@@ -134,6 +134,14 @@ def test_what_a_presented_page_says_is_read_from_the_last_row(opened, page_name)
     assert page.evaluate(LETTERS) == []
 
 
+def test_start_is_read_from_the_last_row_in_a_narrower_window_too_all_of_it_above_the_bar(opened):
+    page = opened("?present=1", width=1024, height=768)
+    still(page)
+    said = "one => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom"
+    assert page.locator(".rb-said").evaluate(said) >= 28 / 720 * 768
+    assert [what for _pixels, what in page.evaluate(OUT_OF_SIGHT) if what != "scrolls"] == []
+
+
 #: How far a presented page can be scrolled, and what on it lies below the window or under the bar.
 OUT_OF_SIGHT = """() => {
   const main = document.querySelector("[data-testid=stMain]");

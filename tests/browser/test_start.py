@@ -133,3 +133,18 @@ def opened_start(new_page, server_url):
         return page
 
     return opened
+
+
+def test_the_matrix_unfolds_on_one_canvas_that_is_not_made_anew_in_each_frame(opened_start):
+    page = opened_start("/", **LAPTOP)
+    sizes = page.get_by_test_id("ribbons").first.evaluate_handle("""root => {
+        const seen = new Set();
+        const canvas = root.matches("canvas") ? root : root.querySelector("canvas");
+        new MutationObserver(() => seen.add(canvas.height)).observe(canvas, {attributeFilter: ["height"]});
+        return seen;
+    }""")
+    for _press in range(2):
+        page.get_by_test_id("unfold").first.click()
+        page.wait_for_timeout(1000)
+        still(page)
+    assert 1 <= sizes.evaluate("seen => seen.size") <= 3

@@ -31,6 +31,7 @@ import { film, prefersReducedMotion } from "../shared/motion.js";
 import { offerPicture } from "../shared/offer.js";
 import { AllHeads, fetchBytes, packRawScores, placeOfHead, readRawScores } from "../shared/raw_scores.js";
 import {
+  clipTo,
   afterPainting,
   layOver,
   markPainted,
@@ -238,9 +239,12 @@ export class Ribbons extends View {
 
   /** @param {Scene} scene */
   paint(scene) {
-    const context = sizeCanvas(this.canvas, scene.width, Math.ceil(scene.height));
+    const { width, height, room = height } = scene;
+    const context = sizeCanvas(this.canvas, width, Math.ceil(room));
     const { colours, words } = this.header;
+    clipTo(context, { x: 0, y: 0, w: width, h: Math.ceil(height) }, 0);
     drawRibbons(context, scene, { theme: /** @type {Theme} */ (this.theme), colours, words });
+    context.restore();
     this.stage.style.height = `${Math.ceil(scene.height)}px`;
     markPainted(this.root, "attnviz-ribbons-painted", [this.tile, this.touched.word, this.unfolded].join());
   }

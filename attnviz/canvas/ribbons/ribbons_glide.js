@@ -32,6 +32,7 @@ export function scenesBetween(from, to) {
   const scene = (/** @type {number} */ share) => ({
     ...to,
     height: from.height + share * (to.height - from.height),
+    room: Math.max(from.height, to.height), // a canvas that grew in each frame would be made anew in each
     marks: [
       ...at(share).map((mark) => ("text" in mark ? { ...mark, text: texts.get(mark.key) ?? "" } : mark)),
       ...faded(leaving, 1 - share / GONE),

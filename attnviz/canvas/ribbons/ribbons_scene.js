@@ -22,7 +22,8 @@ import { drawWith, fillBox, writeText } from "../shared/surface.js";
  * @typedef {{ key: string, kind: "pill" | "frame" | "grid", alpha: number, x: number, y: number, w: number, h: number, size: number, colour: string, text: string }} Box
  * @typedef {Ribbon | Text | Box} Mark
  * `pixels`: the matrix where it is unfolded, so many `columns` wide, at `cells`.
- * @typedef {{ width: number, height: number, layout: Layout, marks: Mark[], pixels: Uint32Array | null, columns: number, cells: Rectangle | null }} Scene
+ * `room`: the height that it takes at most on its way
+ * @typedef {{ width: number, height: number, room?: number, layout: Layout, marks: Mark[], pixels: Uint32Array | null, columns: number, cells: Rectangle | null }} Scene
  */
 
 /** A weight from which its percent is written; how strong a ribbon is that carries nothing and all, on a light page and on a dark one. */
