@@ -19,6 +19,7 @@ from attnviz.base.words import LOCALE_DIR
 from attnviz.models.loading import EXAMPLES, load
 from attnviz.pages.decoding import choices as decoding_choices
 from attnviz.pages.decoding.maths import decoders, token_by_token
+from attnviz.pages.explore.maths.why_there import EXAMPLES as CELL_EXAMPLES
 from attnviz.pages.heads.maths.sentence_sets import single_token_words
 from attnviz.pages.why.maths import parts
 from attnviz.pages.why.maths.parts import CONTRASTS
@@ -39,6 +40,7 @@ WORD = re.compile(r"(?<![\w.\-_/=])[A-Za-z][A-Za-z'’]++(?![\w/=…])")
 VISITORS = " ".join(
     [
         *(example.text + " " + example.second for example in EXAMPLES),
+        *(example.text for example in CELL_EXAMPLES),
         *(
             str(choice.default)
             for row in page_table.PAGES
