@@ -79,6 +79,15 @@ WRONG: dict[str, Callable[[], Any]] = {
     "a site as sites": lambda: av.activation_patching(MODEL, IDS, OTHER, 3, av.Site(0, 1)),
     "a model that nobody published": lambda: av.costs("lama-3.1-8b"),
     "numbers of whole bytes as dtype": lambda: av.costs("llama-3.1-8b", dtype=torch.int64),
+    "a number as sizes": lambda: av.find_circuit(MODEL, IDS, OTHER, 3, sizes=5),
+    "a word among sizes": lambda: av.find_circuit(MODEL, IDS, OTHER, 3, sizes=[1, "a"]),
+    "a text as factor": lambda: av.rescale(0, 0, factor="a"),
+    "a text as how many heads": lambda: TRACE.logit_attribution(3).top("a"),
+    "a sentence that there is not": lambda: TRACE.logit_attribution(3).top(row=1),
+    "a text as how many products": lambda: TRACE.score_attribution(1, 0, 3, 2).top("a"),
+    "a fraction as how many weights": lambda: TRACE.row().top(1.5),
+    "a head of a row that there is not": lambda: TRACE.row().top(head=9),
+    "a text as how many measures": lambda: TRACE.entropy().top("a"),
     "a factor and a scale": lambda: av.rescale(0, 0, factor=2.0, scale=1.0),
 }
 

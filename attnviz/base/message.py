@@ -5,6 +5,7 @@ A Problem is such a sentence, raised; among them those of sizes outside their li
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 
 from attnviz.base.rounding import Template
 
@@ -68,8 +69,15 @@ def require_at_least(name: str, value: float, least: int) -> None:
 
 def require_whole(name: str, value: object, least: int = 1) -> None:
     """Raise a Problem unless `value` is a whole number, `least` or more."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
         raise Problem("{name}={value} must be a whole number of at least {least}", name=name, value=value, least=least)
+
+
+def require_index(name: str, value: object, count: int) -> None:
+    """Raise a Problem unless `value` is the index of one of `count`; negative ones count from the end."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or not -count <= int(value) < count:
+        limits = {"low": -count, "high": count - 1}
+        raise Problem("{name}={value} must lie between {low} and {high}", name=name, value=value, **limits)
 
 
 def require_within(config: object, limits: Mapping[str, tuple[float, float]]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from attnviz.base.message import MessageList, Problem
+from attnviz.base.message import MessageList, Problem, require_whole
 from attnviz.models.attribution.measure import Measure
 from attnviz.models.attribution.patching import Model, Prompt, change_outputs, model_arguments
 from attnviz.models.capture import Edit, Trace, capture, intervene
@@ -258,10 +258,11 @@ def find_circuit(
     orders them. Ablated outputs are replaced by their mean over the prompts of `other`. With `by` "resample" they are
     replaced by those of one other prompt of the same length.
     """
+    chosen = None if sizes is None else _parse_sizes(sizes)
     ablation = Ablation(model, prompt, other, metric, by=by, position=position, tokenizer=tokenizer)
     values = ablation.effects() if scores is None else ablation.complete_scores(scores)
     members = sorted(values, key=lambda member: -abs(values[member]))
-    curve = dict(ablation.curve(members, sizes))
+    curve = dict(ablation.curve(members, chosen))
     return Circuit(
         tuple(members),
         tuple(values[member] for member in members),
@@ -272,6 +273,16 @@ def find_circuit(
         by,
         ablation.per_position,
     )
+
+
+def _parse_sizes(sizes: Iterable[int]) -> list[int]:
+    """Sizes as numbers; raises a Problem for what is none."""
+    if not isinstance(sizes, Iterable) or isinstance(sizes, str):
+        raise Problem("sizes={sizes} must be whole numbers, such as [1, 2, 5]", sizes=repr(sizes))
+    found = list(sizes)
+    for size in found:
+        require_whole("size", size, 0)
+    return found
 
 
 def circuit_sizes(most: int) -> list[int]:

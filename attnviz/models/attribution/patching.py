@@ -169,6 +169,7 @@ class Patching:
         `among` "heads" are heads at all positions together, "positions" heads at one position, "mlps" MLPs at all
         positions, "streams" the residual stream at one position.
         """
+        require_whole("n", n)
         parts = {"heads": None, "positions": None, "mlps": "mlp", "streams": "resid"}
         if among not in parts:
             raise Problem("among={among} must be one of {names}", among=repr(among), names=MessageList(parts))

@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import MessageList, Problem
+from attnviz.base.message import MessageList, Problem, require_index, require_whole
 from attnviz.core import measures
 from attnviz.core.attention import causal_weights
 from attnviz.models.capture.head_selection import to_float32
@@ -112,6 +112,10 @@ class AttentionRow:
 
     def top(self, n: int = 5, layer: int | None = None, head: int | None = None) -> list[tuple[int, int, int, float]]:
         """The `n` largest weights as (layer, head, key, weight), of all heads or of the ones named."""
+        require_whole("n", n)
+        for name, value, count in (("layer", layer, self.weights.shape[0]), ("head", head, self.weights.shape[1])):
+            if value is not None:
+                require_index(name, value, count)
         layers = slice(None) if layer is None else [layer]
         chosen = self.weights[layers][:, slice(None) if head is None else [head]]
         values, at = chosen.flatten().topk(min(n, chosen.numel()))

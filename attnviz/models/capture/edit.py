@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import partial
 from itertools import product
+from numbers import Real
 from typing import Any, Literal
 
 import torch
@@ -343,6 +344,8 @@ def rescale(
 
     `where` as in `ablate`.
     """
+    if factor is not None and not isinstance(factor, Real):
+        raise Problem("factor={factor} must be a number", factor=repr(factor))
     return _make_edit(layer, head, at, where, factor=factor, scale=scale)
 
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.extras import load_figures, pandas
+from attnviz.base.message import require_whole
 from attnviz.models.capture.bands import split_bands
 from attnviz.models.capture.head_selection import to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
@@ -33,6 +34,7 @@ class HeadMeasure:
 
     def top(self, n: int = 5, lowest: bool = False) -> list[tuple[int, int, float]]:
         """The n heads of the largest mean, or of the lowest, as (layer, head, value)."""
+        require_whole("n", n)
         flat, width = self.mean.flatten(), self.values.shape[2]
         order = flat.argsort(descending=not lowest)[:n].tolist()
         return [(index // width, index % width, float(flat[index])) for index in order]
