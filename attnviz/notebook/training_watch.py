@@ -51,6 +51,12 @@ class TrainingWatch:
         self._hook = register_optimizer_step_post_hook(self._after_step)
         return self
 
+    def callback(self) -> Any:
+        """A `TrainerCallback` of transformers that watches while its Trainer trains."""
+        from attnviz.models.trainer_callback import ContextCallback  # transformers' training takes seconds to import
+
+        return ContextCallback(self)
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
@@ -126,7 +132,8 @@ def watch(
     ...     trainer.train()  # or any loop with an optimizer of torch
     >>> w.to_dataframe()
 
-    Steps are those of the first optimizer that has parameters of the model; nothing is called in the loop. `sentence`
+    The Trainer of transformers also takes `watch(…).callback()`. Steps are those of the first optimizer that has
+    parameters of the model; nothing is called in the loop. `sentence`
     is a text or token ids. The file at `path` has one JSON record a line and grows as the training runs.
     """
     return TrainingWatch(model, sentence, every, path, tokenizer)

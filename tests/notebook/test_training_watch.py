@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 from torch.testing import assert_close
+from transformers import Trainer, TrainingArguments
 
 import attnviz as av
 from tests.models.tiny import llama, tokens
@@ -52,3 +53,11 @@ def test_records_are_those_of_captures_and_the_training_is_the_same(tmp_path: Pa
 def test_a_sentence_that_cannot_be_read_is_refused_before_the_training() -> None:
     with pytest.raises(av.Problem), av.watch(llama(), "no tokenizer"):
         pytest.fail("the training began")
+
+
+def test_transformers_trainer_calls_it(tmp_path: Path) -> None:
+    model, rows = llama(), [{"input_ids": ids, "labels": ids} for ids in tokens().repeat(6, 1)]
+    watch = av.watch(model, tokens()[:1], every=2)
+    arguments = TrainingArguments(str(tmp_path), max_steps=5, per_device_train_batch_size=2, report_to=[], use_cpu=True)
+    Trainer(model, arguments, train_dataset=rows, callbacks=[watch.callback()]).train()
+    assert [record["step"] for record in watch.records] == [0, 2, 4, 5]
