@@ -52,7 +52,7 @@ SYMBOLS = "cos sin exp log ln max min mod Dv Dk dk dv std tr KL"
 UNITS = """
 ns ms kB MB GB TB KiB MiB GiB FLOP FLOPs GFLOP TFLOP TFLOPs CPU GPU cpu cuda bfloat float int fp
 CSV HTML JSON PNG SVG TOML JPEG WebP GIF GGUF UTF Python Streamlit JavaScript Chromium Enter Escape Ctrl Tab iframe
-NVIDIA SXM PCIe RTX KB TiB MFLOP TXT JSONL https arXiv XXL
+NVIDIA SXM PCIe RTX KB TiB MFLOP TXT MD JSONL https arXiv XXL
 """
 #: what a trained model answers, and who made the pictures and where they come from
 ANSWERS = "Spain Rome Roma Florence Venice Milan But function science zero vultilion UCI scikit CC BY"
