@@ -93,4 +93,4 @@ def test_a_class_that_reads_well_finds_one_head_on_the_three_prepared_sentences_
     [(20, [2, 15, 3, 0, 9], True), (20, [9, 10, 1, 0, 19], False), (20, [7, 8, 8, 0, 2], False)],
 )
 def test_a_class_is_decided_where_more_than_half_tapped_one_word_before_the_query(votes, taps, decided):
-    assert teaching.is_decided(Counts(votes, tuple(taps)), 3) is decided
+    assert teaching.is_decided(Counts(votes, tuple(taps), tuple(map(float, taps))), 3) is decided
