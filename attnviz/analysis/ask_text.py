@@ -12,7 +12,7 @@ from attnviz.analysis.model_run import ModelRun
 from attnviz.base.message import Problem
 from attnviz.models.capture.cached_pass import cache_of, pass_with_cache
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.tokens.units import spell_tokens
+from attnviz.models.tokens.units import Unit, spell_tokens, split_units
 
 MOST = 16  #: tokens of an answer
 MOST_ASKED = 200  #: tokens of a question
@@ -30,6 +30,7 @@ class Answer:
     rows: NDArray[np.float16]
     #: (layer, head, share): how many of the answer's tokens a head looked at most, in the text, as they were written
     retrieval: tuple[tuple[int, int, float], ...]
+    words: tuple[Unit, ...]  #: of the answer: from and up to which of its tokens each goes
 
     @property
     def text(self) -> str:
@@ -71,10 +72,11 @@ def ask_text(
         rows[-1][:, : count + len(ids)] = torch.cat(last).to(torch.float16).cpu().numpy()
         new = [written]
         ids.append(written)
-    labels = tuple(spell_tokens(loaded.tokenizer, ids))
+    labels, answered = tuple(spell_tokens(loaded.tokenizer, ids)), ids[len(asked) :]
+    words = split_units(loaded.tokenizer, answered, "word") if answered else ()
     stacked = np.stack(rows)[..., : count + len(ids)] if rows else np.zeros((0, 0, count + len(ids)), np.float16)
     heads = [(i, head) for i, layer in enumerate(layers) for head in range(layer.n_heads)]
-    return Answer(labels, len(asked), stacked, _find_copiers(stacked, run.source.ids, ids[len(asked) :], heads))
+    return Answer(labels, len(asked), stacked, _find_copiers(stacked, run.source.ids, answered, heads), words)
 
 
 def prompt_ids(loaded: LoadedModel, text: str, question: str) -> list[int]:

@@ -115,6 +115,9 @@ def test_an_answer_goes_on_from_the_text_as_a_whole_pass_would_and_a_hidden_sent
     without = ask_text(run, smollm2, question, (100, 400), most=1)
     assert (without.rows[:, :, 100:400] == 0).all()
     assert (answer.rows[:, :, 100:400] > 0).any()
+    words = answer.words
+    assert [words[0].start, *(word.stop for word in words)] == [*(word.start for word in words), len(answer.rows)]
+    assert "".join(word.label for word in words) == answer.text.replace(" ", "")
     with pytest.raises(Problem, match="A question has"):
         ask_text(run, smollm2, "why " * 500)
 
@@ -131,7 +134,11 @@ def test_files_are_texts_or_chats_and_a_long_one_says_where_it_is_cut():
     turns = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]
     for value in (turns, {"messages": turns}):
         assert long_texts.read_file(json.dumps(value).encode())[0] == (("user", "Hi"), ("assistant", "Ho"))
-    assert long_texts.parse_text('{"a": 1}') == ('{"a": 1}', None)
+    for text in ('{"a": 1}', "[" * 9_999, '[{"role": "user", "content": "Hi"'):
+        assert long_texts.parse_text(text) == (text, None)  # which only looks like a chat
+    parts = [{"type": "text", "text": "Hi"}, {"type": "image_url", "image_url": {"url": "x"}}]
+    saved = [{"role": "user", "content": parts}, {"role": "assistant", "content": None}]
+    assert long_texts.parse_text(json.dumps(saved))[0] == (("user", "Hi"), ("assistant", ""))
     text, cut = long_texts.parse_text("word " * 25_000)
     assert len(text) == 100_000
     assert "100,000" in str(cut)

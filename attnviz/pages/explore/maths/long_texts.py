@@ -42,7 +42,8 @@ def parse_text(text: str) -> tuple[str | Chat, Message | None]:
         return text, None
     where = text[LONGEST - 24 : LONGEST].strip()
     counts: dict[str, Any] = {"n": f"{len(text):,}", "most": f"{LONGEST:,}", "where": where}
-    return text[:LONGEST], Message("Of {n} characters the first {most} are read, up to “{where}”.", counts)
+    cut = Message("Of {n} characters those after the first {most} are left out, after “{where}”.", counts)
+    return text[:LONGEST], cut
 
 
 def _parse_chat(text: str) -> Chat | None:
@@ -50,9 +51,16 @@ def _parse_chat(text: str) -> Chat | None:
     try:
         value = json.loads(text)
         turns = value["messages"] if isinstance(value, dict) else value
-        return tuple((str(turn["role"]), str(turn["content"])) for turn in turns)[:2000] or None
-    except (ValueError, TypeError, LookupError):
+        return tuple((str(turn["role"]), _join_content(turn["content"])) for turn in turns)[:2000] or None
+    except (ValueError, TypeError, LookupError, RecursionError):
         return None  # a text that only looks like one
+
+
+def _join_content(content: Any) -> str:
+    """The text of a turn: a string, a list of parts of which some are text, or null where a turn says nothing."""
+    if isinstance(content, list):
+        return "\n".join(str(part["text"]) for part in content if "text" in part)
+    return str(content or "")
 
 
 def render_chat(chat: Chat, tokenizer: Any) -> str:
