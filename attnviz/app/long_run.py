@@ -7,7 +7,7 @@ nobody looks any more ends by itself: that is how it is stopped, and what happen
 import time
 from concurrent.futures import wait
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import streamlit as st
 
@@ -64,17 +64,18 @@ def read_text(request: Request) -> ModelRun | None:
     if run is not None:
         return run
     stopped: set[Request] = st.session_state.setdefault(_STOPPED, set())
-    line = st.container(horizontal=True, vertical_alignment="center", key="long-text-progress")
+    place = st.empty()  # so that nothing of the picture before it stands in its line
+    line = partial(place.container, horizontal=True, vertical_alignment="center", key="long-text-progress")
     if request in stopped:
-        line.button(
-            _("Read it"), icon=":material/play_arrow:", key="long-go", on_click=stopped.discard, args=(request,)
-        )
-        line.caption(_("Reading was stopped."))
+        with line():
+            st.button(
+                _("Read it"), icon=":material/play_arrow:", key="long-go", on_click=stopped.discard, args=(request,)
+            )
+            st.caption(_("Reading was stopped."))
         return None
     future = texts.begin(request, lambda: _make(request, loaded))
-    place = line.empty()
     try:
-        with place.container(horizontal=True, vertical_alignment="center"):
+        with line():
             st.button(_("Stop"), icon=":material/stop:", key="long-stop", on_click=stopped.add, args=(request,))
             bar = st.progress(0.0)
         count = min(request.limit, len(loaded.tokenizer(request.text, verbose=False)["input_ids"]))  # type: ignore[misc]
