@@ -134,8 +134,8 @@ def test_files_are_texts_or_chats_and_a_long_one_says_where_it_is_cut():
     turns = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]
     for value in (turns, {"messages": turns}):
         assert long_texts.read_file(json.dumps(value).encode())[0] == (("user", "Hi"), ("assistant", "Ho"))
-    for text in ('{"a": 1}', "[" * 9_999, '[{"role": "user", "content": "Hi"'):
-        assert long_texts.parse_text(text) == (text, None)  # which only looks like a chat
+    for other in ('{"a": 1}', "[" * 9_999, '[{"role": "user", "content": "Hi"'):
+        assert long_texts.parse_text(other) == (other, None)  # which only looks like a chat
     parts = [{"type": "text", "text": "Hi"}, {"type": "image_url", "image_url": {"url": "x"}}]
     saved = [{"role": "user", "content": parts}, {"role": "assistant", "content": None}]
     assert long_texts.parse_text(json.dumps(saved))[0] == (("user", "Hi"), ("assistant", ""))

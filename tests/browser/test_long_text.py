@@ -1,6 +1,8 @@
 """A chapter from a cold start: opened, searched, zoomed to a cell, asked; beside it another visitor, and a phone."""
 
+import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ROOT, Server
+from tests.browser.conftest import ROOT, Server, at_rest, until
 
 PATIENCE = 240_000
 TOKENS = 1300  # of the chapter, so that a pass is short; Dinah is among them
@@ -29,6 +31,8 @@ def test_a_chapter_is_opened_searched_zoomed_and_asked(address: str, browser: An
     page.get_by_role("button", name="Alice in Wonderland, chapters I and II").click()
     page.locator("[data-head='13.8']").wait_for(state="attached")
     expect(page.get_by_text(f"Cut at {TOKENS} tokens")).to_be_visible()
+    expect(page.get_by_text("32 rows are computed").or_(page.get_by_text("128 rows are computed"))).to_be_visible()
+    expect(page.get_by_text("128 rows are computed")).to_be_visible(timeout=PATIENCE)
 
     page.get_by_placeholder("Search the text").fill("dinah")
     expect(page.get_by_test_id("matches")).to_contain_text("1 of")
@@ -74,4 +78,53 @@ def test_a_pass_says_how_long_it_takes_and_is_stopped(address: str, browser: Any
     expect(page.get_by_text("Reading was stopped.")).to_be_visible(timeout=60_000)
     page.get_by_role("button", name="Read it").click()
     expect(page.get_by_text("MB of memory")).to_be_visible(timeout=60_000)
+    page.close()
+
+
+@pytest.mark.parametrize("address", [300], indirect=True)
+def test_a_visitors_own_text_is_pasted_opened_from_a_file_and_asked(address: str, browser: Any) -> None:
+    page: Page = browser.new_page(viewport={"width": 1280, "height": 720})
+    asked: list[str] = []
+
+    def lose(route: Any) -> None:
+        asked.append(route.request.url)
+        route.abort()
+
+    page.route(re.compile(r"/2\.\d+\.\d+\.\d+$"), lose)  # queries of a tile do not come
+    page.goto(f"{address}/explore")
+    at_rest(page, "[data-testid=heatmap]")
+    menu, title = page.get_by_role("button", name="Long text"), page.get_by_text("Your text", exact=True)
+    menu.click()
+    page.get_by_role("textbox", name="or paste it here").fill("Tom owns a boathouse. Tom owns a")
+    page.get_by_role("button", name="Read it").click()  # once
+    expect(title).to_be_visible()
+    expect(page.locator("input[type=file]")).to_be_hidden()  # the menu lies on nothing
+    expect(page.get_by_text("All heads.")).to_be_visible()
+    last = "node => [...node.getContext('2d').getImageData(2, node.height - 6, 1, 1).data]"
+    until(lambda: page.get_by_test_id("wall").evaluate(last)[3] > 0)  # the last layer, of few tokens too
+    before = len(asked)
+    page.wait_for_timeout(1500)
+    assert 0 < before <= len(asked) <= before + 2  # what is lost is asked for again, but not in every frame
+
+    question = page.get_by_role("textbox", name="Ask the text")
+    question.fill("Tom owns a")
+    question.press("Enter")
+    expect(page.locator(".lt-token").first).to_have_text("boathouse")  # one word of three tokens
+    page.locator(".lt-token").first.click()
+    expect(page.locator(".lt-strongest")).to_contain_text("To write “boathouse”, it looked most at")
+    page.locator(".lt-text span").nth(2).click()
+    page.get_by_role("button", name="Answer without this part").click()
+    expect(page.get_by_text("Only the question and the answer")).to_be_visible()
+
+    page.get_by_role("button", name="Back to a sentence").click()
+    for data, answer in ((b"\xff\xfe", "not text in UTF-8"), (b" ", "The text is empty")):
+        menu.click()
+        page.locator("input[type=file]").set_input_files({"name": "a.txt", "mimeType": "text/plain", "buffer": data})
+        expect(page.get_by_text(answer)).to_be_in_viewport()
+        menu.click()
+    menu.click()
+    chat = json.dumps([{"role": "user", "content": [{"type": "text", "text": "Where is Mia?"}]}]).encode()
+    page.locator("input[type=file]").set_input_files({"name": "a.json", "mimeType": "", "buffer": chat})
+    expect(title).to_be_visible()
+    expect(page.get_by_test_id("long-text")).to_contain_text("user\nWhere is Mia?<|im_end|>")
     page.close()

@@ -23,9 +23,10 @@ class TextState:
 
 @dataclass(frozen=True)
 class AnswerLine:
-    """An answer as the picture shows it; below `address` the browser finds what each of its tokens read."""
+    """An answer as the picture shows it; below `address` the browser finds what each of its words read."""
 
-    labels: tuple[str, ...]
+    words: Sequence[str]
+    tokens: Sequence[Span]  #: of the answer, that each word is made of
     address: str
     hidden: Span | None = None
 
@@ -94,8 +95,8 @@ def _texts() -> dict[str, str]:
         "all": _("Show all"),
         "text": _("The text: point at a part of it, and what it looks at glows"),
         "map": _("Where it glows, from the beginning of the text to its end"),
-        "wall": _("All heads. Of each, 32 rows are computed and the others left out."),
-        "wall_finer": _("All heads. Of each, 128 rows are computed and the others left out."),
+        "wall": _("All heads."),
+        "wall_sampled": _("All heads. Of each, {rows} rows are computed and the others left out."),
         "head": _("Layer {layer}, head {head}"),
         "cell": _("“{query}” looks at “{key}”: {weight}"),
         "block": _("Up to {weight} in {size} × {size} tokens, around “{query}” and “{key}”"),
@@ -106,6 +107,9 @@ def _texts() -> dict[str, str]:
         "wrote": _("To write “{unit}”, it looked most at:"),
         "answer": _("Answer"),
         "without": _("Answer without “{unit}”"),
+        "hidden_from": _(
+            "Only the question and the answer cannot look at this part. Later parts of the text had already read it."
+        ),
         "hide": _("Answer without this part"),
         "show": _("With it again"),
         "copies": _("Heads that looked at the very word that was then written:"),

@@ -23,7 +23,12 @@ export class HeadSupply {
 
   /** @param {keyof typeof PARTS} part @param {...number} numbers */
   fetch(part, ...numbers) {
-    const path = `${this.address}/${[PARTS[part], ...numbers].join(".")}`;
+    return this.fetchBelow(this.address, part, ...numbers);
+  }
+
+  /** @param {string} address @param {keyof typeof PARTS} part @param {...number} numbers */
+  fetchBelow(address, part, ...numbers) {
+    const path = `${address}/${[PARTS[part], ...numbers].join(".")}`;
     const known = this.kept.get(path);
     if (known) return known;
     const coming = fetch(path).then(async (answer) => {
@@ -62,8 +67,11 @@ export class HeadSupply {
     return toFloats(await this.fetch("row", ...place, start, stop));
   }
 
-  /** What the token read that wrote one of an answer. @param {Place} place @param {number} token */
-  async answer(place, token) {
-    return toFloats(await this.fetch("answer", ...place, token));
+  /**
+   * The mean of what wrote some tokens of an answer.
+   * @param {string} address of the answer @param {Place} place @param {[number, number]} span
+   */
+  async answer(address, place, [start, stop]) {
+    return toFloats(await this.fetchBelow(address, "answer", ...place, start, stop));
   }
 }

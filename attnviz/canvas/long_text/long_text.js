@@ -1,11 +1,21 @@
 // A long text and one of a model's heads: all heads small, the head as a pyramid, the text beside it, answers below.
 
 import { canvasContext, pixelCanvas } from "../scene/canvas_context.js";
-import { ramp, readTheme } from "../shared/colour.js";
+import { cssGradient, ramp, readTheme } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
-import { addButton, createBox, createButton, el, fill, listOf, liveRegion, setText } from "../shared/dom.js";
-import { formatFourDigits } from "../shared/numbers.js";
-import { frameBox, runSoon, sizeCanvas } from "../shared/surface.js";
+import {
+  addButton,
+  createBox,
+  createButton,
+  el,
+  fill,
+  listOf,
+  liveRegion,
+  setText,
+  visibleToken,
+} from "../shared/dom.js";
+import { formatFourDigits, formatPercent } from "../shared/numbers.js";
+import { frameBox, pause, sizeCanvas } from "../shared/surface.js";
 import { placeOn } from "../shared/window.js";
 import { HeadSupply } from "./head_supply.js";
 import { Pyramid } from "./pyramid.js";
@@ -21,13 +31,12 @@ import { codeWeight, DECADES, unitOf } from "./tile_numbers.js";
 /** @typedef {{ tile: Place, unit: string, pinned: Span | null, hidden: Span | null }} State */
 /**
  * @typedef {{ doc: string, tokens: string[], units: Record<string, number[]>, heads: number[], state: State,
- *   answers: { labels: string[], address: string, hidden: Span | null }[], retrieval: [number, number, number][],
+ *   answers: { words: string[], tokens: Span[], address: string, hidden: Span | null }[], retrieval: [number, number, number][],
  *   colours: Colours, texts: Words, session: string, ack: number }} LongTextHeader
  */
 
-const SMALL = 32; // cells a side of a head on the wall
+const SMALL = 32; // cells a side of a head on the wall, at most
 const FINER = 4; // rows of each band when nobody waits
-const SHARES = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
 
 /** @extends {View<LongTextHeader>} */
 class LongText extends View {
@@ -35,7 +44,7 @@ class LongText extends View {
   state = { tile: [0, 0], unit: "sentence", pinned: null, hidden: null };
   /** @type {Span | null} tokens that are pointed at */
   pointed = null;
-  /** @type {{ answer: number, token: number } | null} the token of an answer that is looked from */
+  /** @type {{ answer: number, word: number } | null} the word of an answer that is looked from */
   asked = null;
   /** @type {HTMLCanvasElement | null} */
   heads = null;
@@ -46,6 +55,7 @@ class LongText extends View {
     super(root);
     this.bar = createBox("lt-bar");
     this.wall = el("canvas", "lt-wall", null, { role: "img", "data-testid": "wall" });
+    this.wallNote = el("div", "av-small lt-note");
     this.said = el("div", "av-readout", "", { "data-testid": "cell" });
     this.strongest = createBox("lt-strongest");
     this.answers = createBox("lt-answers");
@@ -66,7 +76,12 @@ class LongText extends View {
     });
     left.append(this.legend, this.said);
     side.append(this.strongest);
-    root.replaceChildren(this.bar, createBox("lt-main", this.wall, left, side), this.answers, this.live);
+    root.replaceChildren(
+      this.bar,
+      createBox("lt-main", createBox("lt-heads", this.wall, this.wallNote), left, side),
+      this.answers,
+      this.live,
+    );
     this.wall.addEventListener("click", (event) => this.chooseHead(event));
     this.wall.addEventListener("pointermove", (event) => {
       const place = this.headAt(event);
@@ -88,7 +103,7 @@ class LongText extends View {
     this.writeAnswers();
     const [best] = header.retrieval;
     if (best && before?.doc === header.doc && header.answers[0].address !== before.answers[0]?.address) {
-      this.asked = { answer: 0, token: 0 };
+      this.asked = { answer: 0, word: 0 };
       this.pointed = null;
       this.report({ tile: [best[0], best[1]], pinned: null }); // the head that shows best where the answer came from
     }
@@ -112,9 +127,8 @@ class LongText extends View {
     this.pane.write(tokens, units.paragraph);
     setText(this.said, texts.point);
     this.writeBar();
-    this.wall.setAttribute("aria-label", texts.wall);
-    void this.loadWall(1);
-    runSoon(() => void this.loadWall(FINER), 3000);
+    setText(this.wallNote, "");
+    void this.loadWalls();
   }
 
   writeLegend() {
@@ -166,7 +180,7 @@ class LongText extends View {
     if (!theme) return;
     const starts = header.units[state.unit] ?? header.units.sentence;
     pane.starts = starts;
-    this.root.style.setProperty("--lt-ramp", header.colours.weights.map(([at, c]) => `${c} ${at * 100}%`).join(","));
+    this.root.style.setProperty("--lt-ramp", cssGradient(header.colours.weights));
     pyramid.show({ tokens: header.tokens.length, starts, theme, stops: header.colours.weights });
     const [layer, head] = state.tile;
     setText(this.headName, fill(header.texts.head, { layer, head }));
@@ -181,28 +195,42 @@ class LongText extends View {
     this.root.dataset.head = state.tile.join(".");
   }
 
+  async loadWalls() {
+    const { supply } = this;
+    await this.loadWall(1);
+    await pause(3000);
+    if (this.supply === supply) await this.loadWall(FINER);
+  }
+
   /** @param {number} rows of each band that are computed */
   async loadWall(rows) {
     const { supply, header } = this;
     const codes = await supply.fetch("wall", rows);
     if (this.supply !== supply) return;
-    const [columns, lines] = [Math.max(...header.heads), header.heads.length];
+    const [columns, lines, side] = [Math.max(...header.heads), header.heads.length, this.sampleSide];
     const table = ramp(header.colours.weights);
     table[0] = 0;
-    const pixels = new Uint32Array(columns * SMALL * lines * SMALL);
+    const pixels = new Uint32Array(columns * side * lines * side);
     let from = 0;
     header.heads.forEach((heads, layer) => {
-      for (let head = 0; head < heads; head++, from += SMALL * SMALL) {
-        for (let i = 0; i < SMALL * SMALL; i++) {
-          const row = layer * SMALL + Math.floor(i / SMALL);
-          pixels[row * columns * SMALL + head * SMALL + (i % SMALL)] = table[codes[from + i]];
+      for (let head = 0; head < heads; head++, from += side * side) {
+        for (let i = 0; i < side * side; i++) {
+          const row = layer * side + Math.floor(i / side);
+          pixels[row * columns * side + head * side + (i % side)] = table[codes[from + i]];
         }
       }
     });
-    this.heads = pixelCanvas(pixels, columns * SMALL);
-    const text = rows > 1 ? header.texts.wall_finer : header.texts.wall;
+    this.heads = pixelCanvas(pixels, columns * side);
+    const { wall, wall_sampled: sampled } = header.texts;
+    const text = header.tokens.length > rows * SMALL ? fill(sampled, { rows: rows * SMALL }) : wall;
     this.wall.setAttribute("aria-label", text);
+    setText(this.wallNote, text);
     this.drawWall();
+  }
+
+  /** Cells a side of a head on the wall. */
+  get sampleSide() {
+    return Math.min(SMALL, this.header.tokens.length);
   }
 
   get tileSize() {
@@ -210,24 +238,15 @@ class LongText extends View {
   }
 
   drawWall() {
-    const { heads, theme, header, tileSize: size } = this;
+    const { heads, theme, header, tileSize: size, sampleSide: side } = this;
     const [columns, lines] = [Math.max(...header.heads), header.heads.length];
     const context = sizeCanvas(this.wall, columns * size, lines * size);
     if (!heads || !theme) return;
     const painter = canvasContext(this.wall);
     for (let layer = 0; layer < lines; layer++) {
       for (let head = 0; head < header.heads[layer]; head++) {
-        painter.drawImage(
-          heads,
-          head * SMALL,
-          layer * SMALL,
-          SMALL,
-          SMALL,
-          head * size,
-          layer * size,
-          size - 1,
-          size - 1,
-        );
+        const place = /** @type {const} */ ([head * size, layer * size, size - 1, size - 1]);
+        painter.drawImage(heads, head * side, layer * side, side, side, ...place);
       }
     }
     const ring = (/** @type {Place} */ [layer, head], /** @type {string} */ colour, wide = 2) =>
@@ -281,7 +300,8 @@ class LongText extends View {
     if (!cell) return;
     const { size, code, weight } = cell;
     const value = formatFourDigits(weight ?? codeWeight(code));
-    const names = { query: tokens[cell.query].trim() || "␣", key: tokens[cell.key].trim() || "␣", weight: value, size };
+    const [query, key] = [cell.query, cell.key].map((at) => visibleToken(tokens[at].trim() || tokens[at]));
+    const names = { query, key, weight: value, size };
     setText(this.said, fill(code === 0 ? texts.masked : size > 1 ? texts.block : texts.cell, names));
   }
 
@@ -307,16 +327,16 @@ class LongText extends View {
     let row = null;
     try {
       if (span) row = await supply.row(state.tile, span);
-      else if (answer && asked) row = await new HeadSupply(answer.address, () => null).answer(state.tile, asked.token);
+      else if (answer && asked) row = await supply.answer(answer.address, state.tile, answer.tokens[asked.word]);
     } catch {
       return;
     }
     if (turn !== this.asking) return;
-    this.pyramid.marked = span ? [span] : [];
+    this.pyramid.marked = span;
     this.pyramid.draw();
     pane.outline("q", span);
     pane.glow(row);
-    const unit = span ? pane.labelOf(this.unitAt(span[0])) : answer && asked ? answer.labels[asked.token] : "";
+    const unit = span ? pane.labelOf(this.unitAt(span[0])) : answer && asked ? answer.words[asked.word] : "";
     this.writeStrongest(row, unit, Boolean(span));
   }
 
@@ -328,12 +348,12 @@ class LongText extends View {
       return;
     }
     /** @type {HTMLElement[]} */
-    const nodes = [el("div", "", fill(isText ? texts.looks : texts.wrote, { unit: unit.trim() }))];
+    const nodes = [el("div", "", fill(isText ? texts.looks : texts.wrote, { unit }))];
     for (const [strong, share] of this.pane.glowing.slice(0, 4)) {
-      const label = `${SHARES.format(share)}  “${this.pane.labelOf(strong)}”`;
+      const label = `${formatPercent(share)}  “${this.pane.labelOf(strong)}”`;
       nodes.push(createButton("lt-strong", label, () => this.pane.visit(this.pane.spanOf(strong)[0])));
     }
-    nodes.push(el("div", "av-small", fill(texts.sink, { share: SHARES.format(row[0]) })));
+    nodes.push(el("div", "av-small", fill(texts.sink, { share: formatPercent(row[0]) })));
     this.strongest.replaceChildren(...nodes);
     setText(
       this.live,
@@ -346,16 +366,16 @@ class LongText extends View {
 
   writeAnswers() {
     const { answers, retrieval, texts } = this.header;
-    const lines = answers.map(({ labels, hidden }, answer) => {
+    const lines = answers.map(({ words, hidden }, answer) => {
       const without =
         hidden &&
         fill(texts.without, {
           unit: this.pane.labelOf(this.unitAt(hidden[0]), 80),
         });
       const line = createBox("lt-answer", el("span", "av-strong", without || texts.answer));
-      labels.forEach((label, token) => {
+      words.forEach((label, word) => {
         const look = () => {
-          this.asked = { answer, token };
+          this.asked = { answer, word };
           this.pointed = null;
           void this.look().then(
             () => this.pane.glowing[0] && this.pane.visit(this.pane.spanOf(this.pane.glowing[0][0])[0]),
@@ -363,13 +383,14 @@ class LongText extends View {
         };
         line.append(createButton("lt-token", label, look));
       });
+      if (hidden) line.append(el("span", "av-small", texts.hidden_from));
       return line;
     });
     if (answers.length) {
       const heads = createBox("lt-answer", el("span", "", texts.copies));
       for (const [layer, head, share] of retrieval) {
         heads.append(
-          createButton("lt-token", `${layer}.${head} ${SHARES.format(share)}`, () =>
+          createButton("lt-token", `${layer}.${head} ${formatPercent(share)}`, () =>
             this.report({ tile: [layer, head] }),
           ),
         );

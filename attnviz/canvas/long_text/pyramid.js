@@ -6,7 +6,7 @@ import { Latest } from "../shared/component.js";
 import { ARROWS } from "../shared/controls.js";
 import { createBox, el } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
-import { createStage, frameBox, oncePerFrame, sizeCanvas } from "../shared/surface.js";
+import { clipTo, createStage, fillBox, frameBox, oncePerFrame, pause, sizeCanvas } from "../shared/surface.js";
 import { placeOn, sharpness } from "../shared/window.js";
 import { clampZoom, EVERYTHING, wheelFactor, zoomAt } from "../shared/zoom.js";
 import { TILE, unitOf } from "./tile_numbers.js";
@@ -20,6 +20,7 @@ import { TILE, unitOf } from "./tile_numbers.js";
 const LABELS = { left: 118, top: 74 };
 const LINE = 13;
 const MAP = 84;
+const AGAIN = 2000; // milliseconds until a tile that did not come is asked for again
 
 export class Pyramid {
   /** @type {Zoom} */
@@ -32,8 +33,8 @@ export class Pyramid {
   tiles = new Latest(120);
   /** @type {HTMLCanvasElement | null} */
   whole = null;
-  /** @type {[number, number][]} units that are marked: of the query, of the key */
-  marked = [];
+  /** @type {[number, number] | null} tokens whose rows are marked */
+  marked = null;
   /** @type {Map<number, { clientX: number, clientY: number }>} */
   fingers = new Map();
   moved = false;
@@ -112,12 +113,8 @@ export class Pyramid {
     if (!scene || !this.stage.clientWidth) return;
     const context = sizeCanvas(this.canvas, this.stage.clientWidth, this.stage.clientHeight);
     const { plot } = this;
-    context.save();
-    context.beginPath();
-    context.rect(plot.x, plot.y, plot.w, plot.h);
-    context.clip();
-    context.fillStyle = scene.theme.secondary;
-    context.fillRect(plot.x, plot.y, plot.w, plot.h);
+    clipTo(context, plot, 0);
+    fillBox(context, plot, scene.theme.secondary);
     canvasContext(this.canvas).imageSmoothingEnabled = false;
     if (head && this.whole) {
       this.drawCells(this.whole, 0, 0, head.step, head);
@@ -173,22 +170,20 @@ export class Pyramid {
       .supply()
       .tile(this.place, head, step, i, j)
       .then((tile) => this.head === head && this.tiles.keep(name, { tile, picture: this.paint(tile) }))
-      .catch(() => this.tiles.delete(name))
+      .catch(async () => {
+        await pause(AGAIN); // else every frame would ask a server that is away
+        this.tiles.delete(name);
+      })
       .finally(this.draw);
   }
 
   /** @param {DrawingContext} context */
   drawMarks(context) {
-    const { plot, zoom, perPixel, scene } = this;
-    if (!scene) return;
-    this.marked.forEach(([start, stop], axis) => {
-      const from = (start - (axis ? zoom.k0 : zoom.q0)) / perPixel;
-      const size = Math.max(2, (stop - start) / perPixel);
-      const box = axis
-        ? { x: plot.x + from, y: plot.y, w: size, h: plot.h }
-        : { x: plot.x, y: plot.y + from, w: plot.w, h: size };
-      frameBox(context, box, 0, axis ? scene.theme.k : scene.theme.q, 1.5);
-    });
+    const { plot, zoom, perPixel, scene, marked } = this;
+    if (!scene || !marked) return;
+    const [start, stop] = marked;
+    const box = { ...plot, y: plot.y + (start - zoom.q0) / perPixel, h: Math.max(2, (stop - start) / perPixel) };
+    frameBox(context, box, 0, scene.theme.q, 1.5);
   }
 
   /** Labels of units: as many as have room. @param {DrawingContext} context @param {Theme} theme */
@@ -222,8 +217,7 @@ export class Pyramid {
   /** @param {DrawingContext} context @param {HTMLCanvasElement} whole @param {Theme} theme */
   drawMap(context, whole, theme) {
     const box = this.mapBox;
-    context.fillStyle = theme.background;
-    context.fillRect(box.x, box.y, box.w, box.h);
+    fillBox(context, box, theme.background);
     canvasContext(this.canvas).drawImage(whole, box.x, box.y, box.w, box.h);
     frameBox(context, box, 0, theme.border);
     const by = MAP / this.shape[0];
@@ -280,6 +274,7 @@ export class Pyramid {
   listen() {
     const { stage, fingers } = this;
     stage.addEventListener("wheel", (event) => {
+      if (this.zoom.z <= 1 && event.deltaY > 0) return; // all is shown: the page scrolls on
       event.preventDefault();
       this.magnify(wheelFactor(event), placeOn(stage, event));
     });

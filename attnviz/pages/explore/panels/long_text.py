@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import numpy as np
 import streamlit as st
 
 from attnviz.analysis import long_text
@@ -12,7 +11,7 @@ from attnviz.app import widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.panel import fragment, show_notices, show_problem, show_problems
-from attnviz.base.message import Message, Problem
+from attnviz.base.message import Problem
 from attnviz.base.words import _
 from attnviz.canvas.head.ahead import offer_parts
 from attnviz.canvas.long_text import AnswerLine, Span, TextState
@@ -26,14 +25,15 @@ from attnviz.pages.explore.maths import long_texts
 from attnviz.pages.explore.panels import shown_head
 
 LONG = 4_096  #: characters from which on a typed sentence is a long text
-_OWN, _UPLOAD = "_long_text", "_long_text_upload"
+_MENU = "long-menu"
+_OWN, _REFUSED = "_long_text", "_long_text_refused"
 PARTS = ("overview", "tile", "q", "k", "row", "wall", "answer")  #: the same as in canvas/long_text/head_supply.js
-COUNTS = {"overview": 2, "tile": 5, "q": 3, "k": 3, "row": 4, "answer": 3}  #: numbers that name one of a head's
+COUNTS = {"overview": 2, "tile": 5, "q": 3, "k": 3, "row": 4, "answer": 4}  #: numbers that name one of a head's
 
 
 def menu() -> None:
     """Draw the menu that opens a long text."""
-    box = st.popover(_("Long text"), icon=":material/menu_book:", type="tertiary", key="long-menu", on_change="rerun")
+    box = st.popover(_("Long text"), icon=":material/menu_book:", type="tertiary", key=_MENU, on_change="rerun")
     if not box.open:
         return
     with box:
@@ -41,13 +41,18 @@ def menu() -> None:
         for name, label in titles().items():
             if name != "own":
                 st.button(label, key=f"long-{name}", on_click=choose, args=(name,), width="stretch")
-        file = st.file_uploader(_("Open a file: text, or a chat as JSON"), type=["txt", "md", "json"], key="long-file")
-        if file is not None and st.session_state.get(_UPLOAD) != file.file_id:
-            st.session_state[_UPLOAD] = file.file_id
-            with show_problems():
-                _store(*long_texts.read_file(file.getvalue()))
-        pasted = st.text_area(_("or paste it here"), key="long-pasted", max_chars=None)
-        st.button(_("Read it"), key="long-read", on_click=_take_pasted, disabled=not pasted.strip())
+        if (refused := st.session_state.pop(_REFUSED, None)) is not None:
+            show_problem(refused)
+        st.file_uploader(
+            _("Open a file: text, or a chat as JSON"),
+            type=["txt", "md", "json"],
+            key="long-file",
+            on_change=_open_own,
+            args=("long-file",),
+        )
+        st.text_area(_("or paste it here"), key="long-pasted", max_chars=None)
+        # not disabled while the box is empty: the server hears of a pasted text only with this button
+        st.button(_("Read it"), key="long-read", on_click=_open_own, args=("long-pasted",))
 
 
 def titles() -> dict[str, str]:
@@ -67,21 +72,24 @@ def draw_title(name: str) -> None:
 
 
 def choose(name: str) -> None:
-    """Open a text; none: the sentence again. A callback."""
+    """Open a text; none: the sentence again. Close the menu, which would lie on the picture. A callback."""
+    st.session_state[_MENU] = False
     question = {choices.QUESTION: "", choices.TEXT_UNIT: "turn" if name == "boat" else "sentence"}
     link_state.set_many({choices.DOCUMENT: name, **question})
     st.session_state.pop(_STATE, None)
 
 
-def _take_pasted() -> None:
+def _open_own(key: str) -> None:
+    """Open the file or the pasted text of this widget; the menu says why where it cannot be. A callback."""
+    given = st.session_state.get(key)
+    if given is None:  # the file was taken out of the box
+        return
     try:
-        _store(*long_texts.parse_text(st.session_state.get("long-pasted") or ""))
+        read = long_texts.parse_text(given) if isinstance(given, str) else long_texts.read_file(given.getvalue())
     except Problem as problem:
-        show_problem(problem)
-
-
-def _store(text: str | long_texts.Chat, cut: Message | None) -> None:
-    st.session_state[_OWN] = text, cut
+        st.session_state[_REFUSED] = problem
+        return
+    st.session_state[_OWN] = read
     choose("own")
 
 
@@ -123,7 +131,8 @@ def draw(request: Request) -> None:
         best = answers[0].retrieval if answers else ()
         lines = [
             AnswerLine(
-                answer.labels[answer.asked :],
+                [unit.label for unit in answer.words],
+                [(unit.start, unit.stop) for unit in answer.words],
                 _offer(run.request, stack.id, (question, answer_hidden)),
                 answer_hidden,
             )
@@ -235,10 +244,10 @@ def _make_part(
         raise LookupError(numbers)
     if name == "answer" and asked is not None:
         answer: Answer | None = model_cache.process_caches().reruns.find((run.request, Rerun(ask_text, asked)))
-        if answer is None:
+        if answer is None or not 0 <= more[0] < more[1] <= len(answer.rows):
             raise LookupError(asked)
         row = sum(layer.n_heads for layer in layers[:index]) + head
-        return np.ascontiguousarray(answer.rows[more[0], row, : len(run.source)], "<f4").tobytes()
+        return answer.rows[slice(*more[:2]), row, : len(run.source)].astype("<f4").mean(0).tobytes()
     overview = model_cache.cached_result(
         run, (stack_id, "overview", index, head), lambda: long_text.make_overview(layer, head)
     )
