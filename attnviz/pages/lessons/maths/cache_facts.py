@@ -5,7 +5,6 @@ from itertools import takewhile
 
 import numpy as np
 
-from attnviz.base.message import Problem
 from attnviz.base.words import N_
 from attnviz.models.architecture import Architecture, gpus, with_kv_heads
 from attnviz.pages.lessons.maths.lesson_parts import (
@@ -17,6 +16,7 @@ from attnviz.pages.lessons.maths.lesson_parts import (
     Question,
     Subject,
     nearest_answer,
+    require_two,
 )
 
 MODEL, NAME = "llama-3.1-8b", "Llama-3.1-8B"
@@ -64,8 +64,7 @@ def steps(subject: Subject) -> Facts:
 def unchanged(subject: Subject) -> Facts:
     """The keys and values of the head's first tokens, before and after another token follows."""
     texts = subject.token_texts
-    if len(texts) < 2:
-        raise Problem("One word has none before it: type at least two.")
+    require_two(texts)
     shorter, longer = subject.of_text("".join(texts[:-1])), subject.query_numbers()
     pairs = zip(shorter.tokens, subject.tokens, strict=False)
     same = len([*takewhile(lambda pair: pair[0] == pair[1], pairs)])  # without its end a text may be cut otherwise

@@ -64,14 +64,22 @@ def _align_weights(matrix: head_matrix.Matrix, tokens: Sequence[int], count: int
     return np.stack([columns[group[-1] if group else end + more - 1] for group in groups])
 
 
+def _refuse_without_model(*_arguments: Any) -> Any:
+    raise Problem("This step needs a trained model on this machine: the page Explore says how to get one")
+
+
 @dataclass(frozen=True)
 class Subject:
-    """The sentence of a lesson and its run; `run` is None where no trained model is on this machine."""
+    """The sentence of a lesson and its run; `run` is None where no trained model is on this machine.
+
+    What then needs the model raises a Problem.
+    """
 
     text: str
     run: ModelRun | None = None
-    get_model: Callable[[], LoadedModel] | None = field(default=None, compare=False)
-    rerun: Callable[..., Any] | None = field(default=None, compare=False)  #: `compute(run, loaded, *arguments)`, kept
+    get_model: Callable[[], LoadedModel] = field(default=_refuse_without_model, compare=False)
+    #: `compute(run, loaded, *arguments)`, kept
+    rerun: Callable[..., Any] = field(default=_refuse_without_model, compare=False)
     with_text: Callable[[str], "Subject"] | None = field(default=None, compare=False)  #: the same with another sentence
 
     @property
@@ -88,10 +96,10 @@ class Subject:
         read = "".join(span.text for span in self.run.source.spans[: self.row + 1]) if self.run else ""
         return tuple(split(self.text)[: max(MOST_HAND_WORDS, len(split(read)))][-MOST_HAND_WORDS:])
 
-    def require_two_words(self) -> None:
-        """Raise a Problem for a sentence of one word, in steps that compare two."""
-        if len(self.hand_words) < 2:
-            raise Problem("One word has none before it: type at least two.")
+    @property
+    def trained_run(self) -> ModelRun:
+        """The run of the trained model, without which it raises a Problem."""
+        return _refuse_without_model() if self.run is None else self.run
 
     @property
     def stack(self) -> Stack | None:
@@ -191,7 +199,7 @@ class Subject:
     @property
     def vectors(self) -> np.ndarray | None:
         """Embeddings (K, M) of the tokens before the first layer; None without a trained model."""
-        if self.run is None or self.get_model is None:
+        if self.run is None:
             return None
         table = self.get_model().model.get_input_embeddings().weight
         return np.stack([table[id].detach().float().numpy() for id in self.run.source.ids])
@@ -212,6 +220,12 @@ class Subject:
                 mask=mask,
             )
         )
+
+
+def require_two(words: Sequence[str]) -> None:
+    """Raise a Problem for one word, in steps that compare two."""
+    if len(words) < 2:
+        raise Problem("One word has none before it: type at least two.")
 
 
 FactsFunction = Callable[[Subject], Facts]

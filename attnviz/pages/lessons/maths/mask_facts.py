@@ -5,7 +5,16 @@ import numpy as np
 from attnviz.base.message import MessageList
 from attnviz.base.words import N_
 from attnviz.core import masks
-from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonPicture, LessonStep, Notes, Question, Subject
+from attnviz.pages.lessons.maths.lesson_parts import (
+    Facts,
+    Lesson,
+    LessonPicture,
+    LessonStep,
+    Notes,
+    Question,
+    Subject,
+    require_two,
+)
 
 
 def square(subject: Subject) -> Facts:
@@ -26,7 +35,7 @@ def kept(subject: Subject) -> Facts:
 
 def later_words(subject: Subject) -> Facts:
     """Largest change of the earlier words' outputs when the last word is removed, with and without a mask."""
-    subject.require_two_words()
+    require_two(subject.hand_words)
     hand_words = subject.hand_words
     changes = {}
     for mask in ("causal", "none"):
@@ -42,7 +51,7 @@ def later_words(subject: Subject) -> Facts:
 
 def examples(subject: Subject) -> Facts:
     """Each word but the last is asked for the next one, all in one pass."""
-    subject.require_two_words()
+    require_two(subject.hand_words)
     first_words = subject.first_words
     pairs = [f"{' '.join(first_words[: i + 1])} → {first_words[i + 1]}" for i in range(min(3, len(first_words) - 1))]
     count = len(first_words) - 1
@@ -55,7 +64,7 @@ def examples(subject: Subject) -> Facts:
 
 def too_late(subject: Subject) -> Facts:
     """Weights set to 0 after softmax, instead of scores to minus infinity before it."""
-    subject.require_two_words()
+    require_two(subject.hand_words)
     after, before = (subject.attend_by_hand(mask=mask).tensors["weights"][0, 0, 0] for mask in ("none", "causal"))
     left = float(after[0])  # the first word may see itself alone
     return Facts(

@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from attnviz.analysis.predictions import TokenChoice, prediction_slots, token_choices
-from attnviz.base.message import Problem
 from attnviz.base.rounding import format_number
 from attnviz.base.words import N_
 from attnviz.models.architecture import Architecture
@@ -48,10 +47,8 @@ def share(_subject: Subject) -> Facts:
 
 def likeliest_tokens(subject: Subject, n: int = 8) -> list[TokenChoice]:
     """The `n` likeliest next tokens of the trained model. Without one, raise a Problem."""
-    if subject.run is None or subject.get_model is None:
-        raise Problem("This step needs a trained model on this machine: the page Explore says how to get one")
-    loaded = subject.get_model()
-    return token_choices(loaded, prediction_slots(subject.run, loaded)[0], n)
+    run, loaded = subject.trained_run, subject.get_model()
+    return token_choices(loaded, prediction_slots(run, loaded)[0], n)
 
 
 def following(subject: Subject) -> Facts:
@@ -66,8 +63,6 @@ def following(subject: Subject) -> Facts:
 
 def who_said(subject: Subject) -> Facts:
     """The head that adds most to the logit difference of the two likeliest tokens, and the word that it reads."""
-    if subject.run is None or subject.rerun is None:
-        raise Problem("This step needs a trained model on this machine: the page Explore says how to get one")
     attribution: parts.Parts = subject.rerun(parts.run, parts.TokenQuestion())
     layer, head = attribution.strongest
     sources, name = attribution.sources[layer, head], subject.matrix().col_name

@@ -33,8 +33,6 @@ def find_cell(subject: Subject) -> why_there.Cell:
 
     Of such pairs it is the first that has half of the weight, else the one that has most.
     """
-    if subject.stack is None or subject.rerun is None:
-        raise Problem("This step needs a trained model on this machine: the page Explore says how to get one")
     tokens, weights = subject.tokens, weights_of(subject, READER)
     pairs = [
         (query, key + 1) for query in range(len(tokens)) for key in range(query - 1) if tokens[key] == tokens[query]
@@ -42,29 +40,24 @@ def find_cell(subject: Subject) -> why_there.Cell:
     if not pairs:
         raise Problem("No word comes twice here: type some words, and the same words again.")
     query, key = next((pair for pair in pairs if weights[pair] >= 0.5), max(pairs, key=lambda pair: weights[pair]))
-    return subject.stack.id, *READER, query, key
+    return subject.trained_run.stacks[0].id, *READER, query, key
 
 
 def weights_of(subject: Subject, head: tuple[int, int]) -> np.ndarray:
     """Weights (K, K) of a head of the trained model, 0 where a key is hidden."""
-    assert subject.stack is not None
-    matrix = head_matrix.head_matrix(subject.stack, *head, head_matrix.DisplayOptions())
+    matrix = head_matrix.head_matrix(subject.trained_run.stacks[0], *head, head_matrix.DisplayOptions())
     return np.where(matrix.hidden, 0.0, matrix.values)
 
 
 def take_apart(subject: Subject) -> why_there.WhyThere:
     """The score of that cell, by what wrote its query and its key."""
-    cell = find_cell(subject)
-    assert subject.rerun is not None
-    found: why_there.WhyThere = subject.rerun(why_there.run, cell)
+    found: why_there.WhyThere = subject.rerun(why_there.run, find_cell(subject))
     return found
 
 
 def cut_part(subject: Subject, part: str) -> Cut:
     """The weight of that cell without a part of the key."""
-    cell = find_cell(subject)
-    assert subject.rerun is not None
-    cut: Cut = subject.rerun(why_there.cut_part, cell, part)
+    cut: Cut = subject.rerun(why_there.cut_part, find_cell(subject), part)
     return cut
 
 
