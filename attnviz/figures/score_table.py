@@ -67,8 +67,20 @@ def score_table(queries: Sequence[str], keys: Sequence[str], table: np.ndarray) 
     )
 
 
-def part_in_table(name: str) -> str:
-    """What a part is called in a file of numbers, where "0.0" would be read as one."""
+def table_of_products(
+    queries: Sequence[str], keys: Sequence[str], tables: Sequence[np.ndarray]
+) -> dict[str, list[object]]:
+    """Columns of a file of numbers: each product of tables (query parts, key parts) in a row of its own."""
+    rows, columns = ([_part_in_file(name) for name in names] for names in (queries, keys))
+    return {
+        "query part": [row for _table in tables for row in rows for _column in columns],
+        "key part": [column for _table in tables for _row in rows for column in columns],
+        "value": [float(value) for table in tables for value in table.flat],
+    }
+
+
+def _part_in_file(name: str) -> str:
+    """What a part is called where "0.0" would be read as a number."""
     return f"head {name}" if name[:1].isdigit() else name
 
 

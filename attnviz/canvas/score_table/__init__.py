@@ -34,7 +34,7 @@ class ScoreStep:
     table: np.ndarray  #: (queries, keys)
     part: str  #: the part of the key that adds most,
     value: float  #: what it adds,
-    source: int | None  #: and where it was read
+    source: int | None  #: and where it was read; at the key itself it needs no arc
     sums: Sequence[str] = ()  #: what the sum is, in lines
 
     @property
@@ -108,15 +108,29 @@ def score_table(key: str, figure: ScoreFigure, *, on_cut: Callable[[str], None] 
 
     With several steps it shows the one on which the training run on the same page stands.
     """
-    names = set(figure.header["keyNames"])
+    header = figure.header
+    names = {*header["keyNames"], ""}
     mount_component(
         "score_table",
         key,
         "cut",
-        figure.header | {"bring": bring},
-        lambda report: part if (part := str(report.get("part", ""))[:LONGEST_PART]) in {*names, ""} else None,
+        header | {"bring": bring},
+        lambda report: part if (part := str(report.get("part", ""))[:LONGEST_PART]) in names else None,
         on_cut or (lambda _part: None),
     )
+
+
+def is_shown(value: float) -> bool:
+    """Whether a number is not written as 0.000."""
+    return abs(value) >= 5e-4
+
+
+def describe_sum(word: str, score: float, baseline: float, outside: float = 0.0) -> list[str]:
+    """What a table's sum is: the score of a key above that of its rivals, and what of it no part carries."""
+    above = _("= “{key}” {score:.2f}, its rivals {baseline:.2f}: {difference:+.3f}").format(
+        key=word.strip(), score=score, baseline=baseline, difference=score - baseline
+    )
+    return [above, *([_("{outside:+.3f} no part carries").format(outside=outside)] if is_shown(outside) else [])]
 
 
 def _texts(label: str, cuts: bool) -> dict[str, str]:

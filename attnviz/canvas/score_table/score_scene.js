@@ -140,7 +140,7 @@ function drawArcs(context, { header, theme, sentence, high }, weights) {
   const { query, key, source, words, head, value, part } = header;
   const places = new Map(sentence.words.map(({ i, x }) => [i, x]));
   const [base, width] = [high + 4, rightEnd(sentence)];
-  const [from, to, wrote] = [query, key, source].map((i) => (i === null ? undefined : places.get(i)));
+  const [from, to] = [query, key].map((i) => (i === null ? undefined : places.get(i)));
   if (from === undefined || to === undefined) return;
   const longest = Math.max(1, ...sentence.words.map(({ x }) => Math.abs(x - from)));
   const rise = (/** @type {number} */ x) => 24 + ((high - 46) * Math.abs(x - from)) / longest;
@@ -150,6 +150,7 @@ function drawArcs(context, { header, theme, sentence, high }, weights) {
   }
   const said = fill(words.looks, { head, share: formatPercent(weights.get(key) ?? 0, 0) });
   writeAbove(context, said, (from + to) / 2, base - rise(to) - 8, theme.q, theme, width);
+  const wrote = source === null || source === key ? undefined : places.get(source); // at the key itself no arc could be seen
   if (wrote === undefined) return;
   const cut = header.cut?.part === part;
   drawArc(context, wrote, to, base, 30, theme.k, cut ? 1.5 : 6, cut ? 0.4 : 1);

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from attnviz.app.links import link_reading
-from attnviz.base.packed import unpack_blob
 from attnviz.models.capture import capture
 from attnviz.pages.explore.maths.why_there import EXAMPLES
-from tests.pages.conftest import sound
+from tests.pages.conftest import drawn, sound
 
 WORDS, PRONOUN, BERT = EXAMPLES
 
@@ -20,13 +19,7 @@ def link(example, **more):
 
 
 def picture(page):
-    (header,) = [
-        header
-        for component in page.get("bidi_component")
-        if component.proto.bytes
-        for header, _payload in [unpack_blob(component.proto.bytes)]
-        if "keyParts" in header
-    ]
+    header, _payload = drawn(page, "score_table")
     return header
 
 
@@ -44,6 +37,7 @@ def test_a_clicked_cell_says_which_head_wrote_its_key_and_a_cut_says_what_depend
     assert "That head read it at “stone”" in words
     assert f"the log-odds of the weight: {float(found.log_odds):+.3f}" in words
     header = picture(page)
+    assert "head 16.0 adds most" in header["words"]["label"], "without marks, for those who hear it"
     assert np.sum(header["values"]) == pytest.approx(float(found.score - found.baseline), abs=1e-3)
     assert f"{np.sum(header['values']):+.3f}" in header["sums"][0], "the sum stands beside the score to the last digit"
     assert max(np.shape(header["values"])) <= 6

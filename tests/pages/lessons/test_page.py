@@ -13,7 +13,7 @@ from attnviz.pages.lessons import lessons
 from attnviz.pages.lessons.maths.lesson_parts import Facts
 from attnviz.pages.lessons.panels import all_lessons, own_lesson
 from attnviz.serve import page_table  # noqa: F401
-from tests.pages.conftest import said
+from tests.pages.conftest import drawn, said, sound
 
 LESSONS = all_lessons.LESSONS
 ODD = "两只鸟看见了它 & <b>x</b> $y$ {z}"
@@ -221,3 +221,12 @@ def test_a_link_opens_the_pair_the_scale_and_the_terms_that_a_hand_left(visit):
     header = shown_story(visit("lessons", lesson="scaling", step="2", l_hand=edit))
     assert header["factor"] == pytest.approx(2 / header["width"] ** 0.5)
     assert shown_story(visit("lessons", lesson="scaling", step="1", l_width="5"))["terms"] == 5
+
+
+@pytest.mark.parametrize("step", [2, 4])
+def test_the_taken_apart_score_is_told_to_those_who_hear_it(visit, step):
+    score, _payload = drawn(
+        sound(visit("lessons", lesson="pair", step=str(step), l_guess="head" if step == 2 else "none")), "score_table"
+    )
+    assert "“stone” gives" in score["words"]["label"]
+    assert "head 16.0 adds most" in score["words"]["label"]

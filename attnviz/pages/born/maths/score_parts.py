@@ -28,6 +28,16 @@ class ScoreParts:
     entropy: float  #: of these weights, scaled to 1
     source: int | None  #: the token that the largest part of the key was read at; None: it is the token's own vector
 
+    @property
+    def largest(self) -> str:
+        """The part of the key that adds most."""
+        return self.parts[int(self.table.sum(0).argmax())]
+
+    @property
+    def value(self) -> float:
+        """What it adds."""
+        return float(self.table.sum(0).max())
+
 
 def attribute_score(
     numbers: np.ndarray,

@@ -6,9 +6,10 @@ import streamlit as st
 
 from attnviz.app import show
 from attnviz.app.links.choices import head_name
+from attnviz.app.text import escape_markdown, strip_markdown
 from attnviz.base.words import _
-from attnviz.canvas.score_table import ScoreFigure, ScoreStep, score_table
-from attnviz.figures.score_table import part_in_table, part_label
+from attnviz.canvas.score_table import ScoreFigure, ScoreStep, describe_sum, score_table
+from attnviz.figures.score_table import part_label, table_of_products
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.score_parts import ScoreParts, attribute_score
@@ -21,29 +22,35 @@ def draw(name: str, copies: life.RepeatedWords, at: int, ablated: life.AblatedHe
     query, key = len(copies.ids) // 2 + 1, 2
     found = score_steps(name, copies.ids, head, query, key, tuple(ablated))
     here = found[at]
-    numbers = {"head": head_name(head), "query": copies.tokens[query], "key": copies.tokens[key]}
-    part, value = here.parts[int(here.table.sum(0).argmax())], float(here.table.sum(0).max())
-    st.markdown(_("**Why does head {head} look from “{query}” to “{key}”?**").format(**numbers))
+    query_word, key_word = escape_markdown(copies.tokens[query]), escape_markdown(copies.tokens[key])
+    st.markdown(
+        _("**Why does head {head} look from “{query}” to “{key}”?**").format(
+            head=head_name(head), query=query_word, key=key_word
+        )
+    )
     sentence = _(
         "At step {step:,} it gives “{key}” {weight:.0%}: to that key’s score, **{part}** adds most, {value:+.1f}. Drag "
         "the handle above: the table grows with the head."
     ).format(
-        step=int(run.steps[at]), weight=float(here.row[key]), part=part_label(part), value=value, key=numbers["key"]
+        step=int(run.steps[at]),
+        weight=float(here.row[key]),
+        part=part_label(here.largest),
+        value=here.value,
+        key=key_word,
     )
     figure = ScoreFigure(
         tokens=copies.tokens,
         query=query,
         key=key,
-        head=numbers["head"],
+        head=head_name(head),
         queries=here.parts,
         keys=here.parts,
-        steps=[_step(each, numbers["key"], key) for each in found],
+        steps=[_step(each, copies.tokens[key]) for each in found],
         at=at,
-        label=sentence,
+        label=strip_markdown(sentence),
         cuts=False,
     )
     score_table("born-score", figure)
-    names = [part_in_table(name) for name in here.parts]
     show.footer(
         lambda: SceneFigure((figure,), _("Training step {step:,}").format(step=int(run.steps[at]))),
         name=f"{name}-score-{run.steps[at]}",
@@ -52,9 +59,7 @@ def draw(name: str, copies: life.RepeatedWords, at: int, ablated: life.AblatedHe
         sentence=sentence,
         table=lambda: {
             "step": [int(step) for step in run.steps for _cell in here.table.flat],
-            "query part": [query for _step in run.steps for query in names for _key in names],
-            "key part": [key for _step in run.steps for _query in names for key in names],
-            "value": [float(value) for each in found for value in each.table.flat],
+            **table_of_products(here.parts, here.parts, [each.table for each in found]),
         },
     )
 
@@ -68,9 +73,6 @@ def score_steps(
     return tuple(attribute_score(numbers, ids, run.config, head, query, key, ablated) for numbers in run.numbers)
 
 
-def _step(found: ScoreParts, word: str, key: int) -> ScoreStep:
-    by_key = found.table.sum(0)
-    values = {"score": found.score, "baseline": found.baseline, "difference": found.score - found.baseline}
-    above = _("= “{key}” {score:.2f}, its rivals {baseline:.2f}: {difference:+.3f}").format(key=word, **values)
-    source = found.source if found.source != key else None
-    return ScoreStep(found.row, found.table, found.parts[int(by_key.argmax())], float(by_key.max()), source, [above])
+def _step(found: ScoreParts, word: str) -> ScoreStep:
+    sums = describe_sum(word, found.score, found.baseline)
+    return ScoreStep(found.row, found.table, found.largest, found.value, found.source, sums)

@@ -13,9 +13,9 @@ from attnviz.app.links import link_state
 from attnviz.app.text import escape_markdown, strip_markdown
 from attnviz.base.message import Problem
 from attnviz.base.words import _, join_sentences, translate_message
-from attnviz.canvas.score_table import PartCut, ScoreFigure, ScoreStep, score_table
+from attnviz.canvas.score_table import PartCut, ScoreFigure, ScoreStep, describe_sum, is_shown, score_table
 from attnviz.engine import Rerun
-from attnviz.figures.score_table import part_in_table, part_label
+from attnviz.figures.score_table import part_label, table_of_products
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.capture import Cut
 from attnviz.pages.explore import choices
@@ -24,7 +24,6 @@ from attnviz.pages.explore.panels import head
 from attnviz.pages.explore.panels.shown_head import DisplayedHead
 
 NOTHING = ""
-NO_NUMBER = 5e-4  # would be written as 0.000
 
 
 def panel(displayed: DisplayedHead) -> None:
@@ -37,26 +36,27 @@ def panel(displayed: DisplayedHead) -> None:
         found: why_there.WhyThere = model_cache.rerun_cached(displayed.run, Rerun(why_there.run, (cell,)))
     tokens, keys = displayed.stack.queries.labels, displayed.stack.keys.labels
     cut = _read_cut(displayed, found, cell)
-    answer = _describe(found, tokens[query], keys[key], keys)
     same = displayed.stack.same_tokens
     tokens_drawn, row = (keys, query) if same else ((*keys, tokens[query]), len(keys))
     figure = score_figure(found, tokens_drawn, row, key, (displayed.layer, displayed.head), cut)
-    figure = replace(figure, label=answer, title=strip_markdown(answer))
+    figure = replace(figure, title=figure.label)
     score_table("why-there", figure, on_cut=partial(link_state.set_and_push, choices.CUT), bring=head.times_asked())
     show.footer(
         lambda: SceneFigure((replace(figure, title=""),), figure.title),
         name=f"why-there-{displayed.run.request.model}",
         key="why-there",
         canvases=["why-there"],
-        sentence=join_sentences(answer, "" if cut is None else _describe_cut(cut, found, keys[key])),
-        table=lambda: _table(found),
+        sentence=join_sentences(
+            _describe(found, tokens_drawn, row, key), "" if cut is None else _describe_cut(cut, found, keys[key])
+        ),
+        table=lambda: table_of_products(found.queries, found.keys, [found.table]),
     )
     sums = (
         _(
             "The table adds up to {total:+.3f}. Less {entropy:.3f} for how the other keys share the rest, that is the "
             "log-odds of the weight: {log_odds:+.3f}."
         )
-        if abs(found.outside) < NO_NUMBER
+        if not is_shown(found.outside)
         else _(
             "The table adds up to {total:+.3f}, and what no part carries is {outside:+.3f}. Less {entropy:.3f} for how "
             "the other keys share the rest, that is the log-odds of the weight: {log_odds:+.3f}."
@@ -87,7 +87,7 @@ def _cell(displayed: DisplayedHead) -> tuple[int, int]:
     return matrix.row_at[row], matrix.col_at[column]
 
 
-def _describe(found: why_there.WhyThere, query: str, key: str, keys: tuple[str, ...]) -> str:
+def _describe(found: why_there.WhyThere, tokens: Sequence[str], query: int, key: int) -> str:
     """The answer in sentences: what draws the query to the key most, where it was read, and what asks for it."""
     reader = _("That head read it at “{source}”.") if found.source is not None else ""
     return join_sentences(
@@ -95,14 +95,14 @@ def _describe(found: why_there.WhyThere, query: str, key: str, keys: tuple[str, 
             "“{query}” gives {weight:.0%} to “{key}”. To that key’s score, **{part}** adds most, {value:+.1f}; all "
             "else comes to {rest:+.1f}."
         ).format(
-            query=escape_markdown(query),
-            key=escape_markdown(key),
+            query=escape_markdown(tokens[query]),
+            key=escape_markdown(tokens[key]),
             weight=found.weight,
             part=part_label(found.largest),
             value=found.value,
             rest=found.difference - found.value,
         ),
-        reader.format(source="" if found.source is None else escape_markdown(keys[found.source])),
+        reader.format(source="" if found.source is None else escape_markdown(tokens[found.source])),
         _("In the query, **{asker}** asks for it most.").format(asker=part_label(found.asker)),
     )
 
@@ -120,9 +120,13 @@ def score_figure(
     found: why_there.WhyThere, tokens: Sequence[str], query: int, key: int, head: tuple[int, int], cut: PartCut | None
 ) -> ScoreFigure:
     """The picture of a score; `tokens` begin with the keys, and a query that is none of them stands behind."""
-    source = found.source if query < len(found.row) and found.source != key else None
-    step = ScoreStep(found.row, found.table, found.largest, found.value, source, _sum_lines(found, tokens[key]))
-    return ScoreFigure(tokens, query, key, ".".join(map(str, head)), found.queries, found.keys, [step], cut=cut)
+    source = found.source if query < len(found.row) else None
+    sums = describe_sum(tokens[key], found.score, found.baseline, found.outside)
+    step = ScoreStep(found.row, found.table, found.largest, found.value, source, sums)
+    label = strip_markdown(_describe(found, tokens, query, key))
+    return ScoreFigure(
+        tokens, query, key, ".".join(map(str, head)), found.queries, found.keys, [step], cut=cut, label=label
+    )
 
 
 def part_cut(part: str, cut: Cut) -> PartCut:
@@ -141,26 +145,6 @@ def _describe_cut(cut: PartCut, found: why_there.WhyThere, key: str) -> str:
         before=cut.before,
         estimate=float(1 / (1 + np.exp(-cut.estimate))),
     )
-
-
-def _sum_lines(found: why_there.WhyThere, key: str) -> list[str]:
-    """What the table's sum is: the score above that of its rivals, and what of it no part carries."""
-    above = _("= “{key}” {score:.2f}, its rivals {baseline:.2f}: {difference:+.3f}")
-    values = {"score": found.score, "baseline": found.baseline, "difference": found.score - found.baseline}
-    outside = (
-        [] if abs(found.outside) < NO_NUMBER else [_("{outside:+.3f} no part carries").format(outside=found.outside)]
-    )
-    return [above.format(key=key.strip(), **values), *outside]
-
-
-def _table(found: why_there.WhyThere) -> dict[str, list[object]]:
-    """Long table of all products, one row each."""
-    cells = [(part_in_table(query), part_in_table(key)) for query in found.queries for key in found.keys]
-    return {
-        "query part": [query for query, _key in cells],
-        "key part": [key for _query, key in cells],
-        "value": found.table.flatten().tolist(),
-    }
 
 
 def take_example(example: why_there.CellExample) -> None:

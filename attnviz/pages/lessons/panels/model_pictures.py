@@ -133,9 +133,8 @@ def draw_heads(subject: Subject, settings: PictureSettings, key: str) -> None:
 def draw_next_tokens(subject: Subject, _settings: PictureSettings, key: str) -> None:
     """Draw the likeliest next tokens."""
     tokens = model_facts.likeliest_tokens(subject)
-    assert subject.run is not None
     caption = _("{model}, after “{text}”").format(
-        model=escape_markdown(subject.run.name), text=escape_markdown(subject.text)
+        model=escape_markdown(subject.trained_run.name), text=escape_markdown(subject.text)
     )
     chart = show.chart_of(figures.bars, [choice.label for choice in tokens], [choice.probability for choice in tokens])
     _draw_captioned(chart, key, caption)
@@ -144,7 +143,6 @@ def draw_next_tokens(subject: Subject, _settings: PictureSettings, key: str) -> 
 def draw_parts(subject: Subject, _settings: PictureSettings, key: str) -> None:
     """Draw what every head and MLP adds to the logit difference of the two likeliest tokens."""
     facts = model_facts.who_said(subject)
-    assert subject.rerun is not None
     attribution = subject.rerun(parts.run, parts.TokenQuestion())
     template = _(
         "Added to the lead of “{token}” over “{second}”, layer by layer. Most by head {layer}.{head}: {part:+.2f}."
@@ -163,11 +161,10 @@ def draw_parts(subject: Subject, _settings: PictureSettings, key: str) -> None:
 def draw_pair(subject: Subject, settings: PictureSettings, key: str) -> None:
     """Draw the head that looks for what came after the same word, the one that wrote it, or the score by its parts."""
     *_head, query, place = pair_facts.find_cell(subject)
-    assert subject.stack is not None
     wanted = settings.get("show", "reader")
     if wanted in ("reader", "writer"):
         head, row = (pair_facts.READER, query) if wanted == "reader" else (pair_facts.writer_of(subject), place)
-        matrix = head_matrix.head_matrix(subject.stack, *head, head_matrix.DisplayOptions())
+        matrix = head_matrix.head_matrix(subject.trained_run.stacks[0], *head, head_matrix.DisplayOptions())
         title = _("Layer {layer}, head {head}").format(layer=head[0], head=head[1])
         pins = Pins((Pin("q", row),))
         head_view(key, matrix.data, replace(_make_view(subject, matrix, title), pins=pins))
