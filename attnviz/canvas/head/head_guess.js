@@ -3,7 +3,7 @@
 
 import { createButton, fill, joinTexts, setProperty, setText } from "../shared/dom.js";
 import { tell } from "../shared/group.js";
-import { guessSentence, rowToAsk } from "../shared/guess.js";
+import { guessSentence, nextToAsk } from "../shared/guess.js";
 import { markToken } from "../shared/marked_text.js";
 import { formatPercent } from "../shared/numbers.js";
 import { MASKED_16 } from "../shared/packing.js";
@@ -44,10 +44,8 @@ export class HeadGuess {
     const { drawn, controls } = this.view;
     const { header, values, words } = drawn;
     const isOffered = header.kind === "weights" && !header.signed && controls.raw !== null && "guess" in words;
-    if (this.row === null && isOffered && values) {
-      const [row, none] = [describedRow(drawn), new Set()];
-      this.next = rowToAsk(values, header.shape, row, this.known) ?? rowToAsk(values, header.shape, row, none);
-    }
+    if (this.row === null && isOffered && values)
+      this.next = nextToAsk(values, header.shape, describedRow(drawn), this.known);
     setProperty(this.button, "hidden", !isOffered || this.next === null);
     if (this.next === null || this.button.hidden) return;
     setText(this.button, this.row === null ? fill(words.guess, { token: tokenText(drawn, "q", this.next) }) : words.guess_show); // prettier-ignore

@@ -25,7 +25,7 @@ import {
 } from "../shared/dom.js";
 import { NO_EDIT } from "../shared/edit.js";
 import { packEdit, unpackEdit } from "../shared/group.js";
-import { rowToAsk } from "../shared/guess.js";
+import { nextToAsk } from "../shared/guess.js";
 import { setMarkedText } from "../shared/marked_text.js";
 import { film, prefersReducedMotion } from "../shared/motion.js";
 import { offerPicture } from "../shared/offer.js";
@@ -310,7 +310,7 @@ export class Ribbons extends View {
   /** The word to ask about next, whose truth the sentence on show does not tell. @param {Head} head */
   offerGuess({ weights, n }) {
     const { header, touched, asked, known } = this;
-    this.next = rowToAsk(weights, [n, n], touched.word, known) ?? rowToAsk(weights, [n, n], touched.word, new Set());
+    this.next = nextToAsk(weights, [n, n], touched.word, known);
     setProperty(this.ask, "hidden", !asked && this.next === null);
     const token = this.next === null ? "" : visibleToken(header.q[this.next]).trim();
     setText(this.ask, asked ? header.words.guess_show : fill(header.words.guess, { token }));

@@ -27,6 +27,10 @@ export function rowToAsk(weights, [nq, nk], shown, asked) {
   return first?.q ?? null;
 }
 
+/** The row to ask about next: one that was not asked about, else one of them again. @type {typeof rowToAsk} */
+export const nextToAsk = (weights, shape, shown, asked) =>
+  rowToAsk(weights, shape, shown, asked) ?? rowToAsk(weights, shape, shown, new Set());
+
 /** What is said of a guess. @param {(number | null)[]} shares of each key, null where the mask hides it @param {number} guess @param {string} name of that key @param {Words} words */
 export function guessSentence(shares, guess, name, words) {
   const share = shares[guess];
