@@ -91,7 +91,7 @@ def part_label(name: str) -> str:
     words = {
         "token": _("the token"),
         "position": _("its position"),
-        "bias": _("biases"),
+        "bias": _("the bias"),
         "others": _("all others"),
     }
     if name in words:

@@ -44,11 +44,17 @@ def test_the_table_grows_with_the_head_because_of_the_head_before_it(visit):
     assert f"**head {previous}** adds most, {written[-1]:+.1f}" in said(page)
 
 
+def test_before_a_part_adds_anything_none_is_named(visit):
+    page = sound(visit("born", born_at="0"))
+    assert "No part adds to that key’s score." in said(page)
+    assert "adds most" not in said(page)
+
+
 def test_typed_words_are_written_as_typed(visit):
     page = sound(visit("born", born_words="one <b>x</b> **y** $z$ six"))
     words = life.repeat_words("one <b>x</b> **y** $z$ six", life.read(life.LIFE).config).tokens
     query, key = words[len(words) // 2 + 1], words[2]
-    assert f"look from “{query}” to “{key}”?" in read(page)
+    assert f"look from “{query}” to “{key}”, and why?" in read(page)
     assert not {f"“{query}”", f"“{key}”"} & set(re.findall("“.*?”", said(page))), "Markdown would read its own marks"
     label = drawn(page, "score_table")[0]["words"]["label"]
     assert f"it gives “{key}”" in label

@@ -1,5 +1,7 @@
 """The panel "Why there?", against the library on the same model."""
 
+import html
+
 import numpy as np
 import pytest
 
@@ -51,3 +53,20 @@ def test_named_examples_show_what_they_say(visit, example, part):
     page = sound(visit("explore", **link(example)))
     assert f"**{part}** adds most" in said(page)
     assert f"“{example.query[1]}” gives" in said(page)
+
+
+@pytest.mark.parametrize(
+    "text, cell, told",
+    [
+        ("cat", (0, 0), "sees only “cat”"),
+        ("two birds", (0, 0), "only “two”"),
+        ("two birds", (0, 1), "cannot see “birds”"),
+    ],
+)
+def test_a_cell_without_rivals_is_refused_in_words_of_the_sentence(visit, text, cell, told):
+    words = [word.strip() for word in text.split()]
+    pins = {"t": [], "c": [*cell, words[cell[0]], words[cell[1]]]}
+    page = visit("explore", text=text, at="18.6", open_why="true", c=link_reading.pack({"pins": pins}))
+    (error,) = [html.unescape(each.value) for each in page.error]
+    assert told in error
+    assert "against" not in error

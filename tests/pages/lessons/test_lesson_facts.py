@@ -86,6 +86,13 @@ def test_two_heads_need_a_word_that_comes_twice(text: str) -> None:
         pair_facts.looks(subject_of(text, is_trained=True))
 
 
+@pytest.mark.parametrize("text", ["the the the the", "a a a a", "river stone river"])
+def test_a_sentence_that_the_head_does_not_read_so_is_no_example_of_it(text: str) -> None:
+    """Of equal words, none is looked at more; elsewhere the head rests on the first token."""
+    with pytest.raises(Problem, match="does not look"):
+        pair_facts.looks(subject_of(text, is_trained=True))
+
+
 def subject_of(text: str, is_trained: bool) -> lesson_parts.Subject:
     if not is_trained:
         return lesson_parts.Subject(text)

@@ -7,12 +7,14 @@ import streamlit as st
 from attnviz.app import show
 from attnviz.app.links.choices import head_name
 from attnviz.app.text import escape_markdown, strip_markdown
-from attnviz.base.words import _
+from attnviz.base.words import _, join_sentences
 from attnviz.canvas.score_table import ScoreFigure, ScoreStep, describe_sum, score_table
 from attnviz.figures.score_table import part_label, table_of_products
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.score_parts import ScoreParts, attribute_score
+
+LEAST = 0.05  #: what a part adds; less would be written as 0.0
 
 
 def draw(name: str, copies: life.RepeatedWords, at: int, ablated: life.AblatedHeads) -> None:
@@ -24,19 +26,21 @@ def draw(name: str, copies: life.RepeatedWords, at: int, ablated: life.AblatedHe
     here = found[at]
     query_word, key_word = escape_markdown(copies.tokens[query]), escape_markdown(copies.tokens[key])
     st.markdown(
-        _("**Why does head {head} look from “{query}” to “{key}”?**").format(
+        _("**Does head {head} look from “{query}” to “{key}”, and why?**").format(
             head=head_name(head), query=query_word, key=key_word
         )
     )
-    sentence = _(
-        "At step {step:,} it gives “{key}” {weight:.0%}: to that key’s score, **{part}** adds most, {value:+.1f}. Drag "
-        "the handle above: the table grows with the head."
-    ).format(
-        step=int(run.steps[at]),
-        weight=float(here.row[key]),
-        part=part_label(here.largest),
-        value=here.value,
-        key=key_word,
+    adds = (
+        _("To that key’s score, **{part}** adds most, {value:+.1f}.")
+        if here.value >= LEAST
+        else _("No part adds to that key’s score.")
+    )
+    sentence = join_sentences(
+        _("At step {step:,} it gives “{key}” {weight:.0%}.").format(
+            step=int(run.steps[at]), weight=float(here.row[key]), key=key_word
+        ),
+        adds.format(part=part_label(here.largest), value=here.value),
+        _("Drag the handle above: the table follows."),
     )
     figure = ScoreFigure(
         tokens=copies.tokens,

@@ -31,10 +31,11 @@ def panel(displayed: DisplayedHead) -> None:
     if not displayed.stack.layers[displayed.layer].exact:
         raise Problem("This model gives only its attention weights, so its scores cannot be taken apart")
     query, key = _cell(displayed)
+    tokens, keys = displayed.stack.queries.labels, displayed.stack.keys.labels
+    _require_rivals(displayed, query, key, {"query": tokens[query], "key": keys[key]})
     cell: why_there.Cell = (displayed.stack.id, displayed.layer, displayed.head, query, key)
     with st.spinner(_("Running the model again…")):
         found: why_there.WhyThere = model_cache.rerun_cached(displayed.run, Rerun(why_there.run, (cell,)))
-    tokens, keys = displayed.stack.queries.labels, displayed.stack.keys.labels
     cut = _read_cut(displayed, found, cell)
     same = displayed.stack.same_tokens
     tokens_drawn, row = (keys, query) if same else ((*keys, tokens[query]), len(keys))
@@ -85,6 +86,16 @@ def _cell(displayed: DisplayedHead) -> tuple[int, int]:
     visible = np.where(matrix.hidden[row], -np.inf, matrix.values[row])
     column = cell[1] if cell is not None and cell[1] < len(matrix.col_at) else int(visible.argmax())
     return matrix.row_at[row], matrix.col_at[column]
+
+
+def _require_rivals(displayed: DisplayedHead, query: int, key: int, names: dict[str, object]) -> None:
+    """Raise a Problem for a key that the model's mask hides, and for one that the query sees alone."""
+    layer = displayed.stack.layers[displayed.layer]
+    visible = layer.mask.expand(-1, layer.n_heads, -1, -1)[0, displayed.head, query]
+    if not visible[key]:
+        raise Problem("“{query}” cannot see “{key}”: the model’s mask hides it.", **names)
+    if layer.sinks is None and int(visible.sum()) == 1:
+        raise Problem("“{query}” sees only “{key}”, which has no rival. Click a cell of another row.", **names)
 
 
 def _describe(found: why_there.WhyThere, tokens: Sequence[str], query: int, key: int) -> str:

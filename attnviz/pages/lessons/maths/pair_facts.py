@@ -19,6 +19,8 @@ from attnviz.pages.lessons.maths.lesson_parts import (
 )
 
 READER = (18, 6)  #: layer and head of the trained model that looks for what came after the same word
+#: weight from which it does so, and more than any other token has but the first, on which many heads rest
+LEAST, AHEAD = 0.05, 0.01
 EXAMPLE = why_there.EXAMPLES[0]
 ON_EXPLORE = {
     "text": EXAMPLE.text,
@@ -31,7 +33,8 @@ ON_EXPLORE = {
 def find_cell(subject: Subject) -> why_there.Cell:
     """Stack, layer, head, query and key: a word that came before, and what followed it there.
 
-    Of such pairs it is the first that has half of the weight, else the one that has most.
+    Of such pairs it is the first that has half of the weight, else the one that has most. A Problem where the head
+    looks at none.
     """
     tokens, weights = subject.tokens, weights_of(subject, READER)
     pairs = [
@@ -40,6 +43,11 @@ def find_cell(subject: Subject) -> why_there.Cell:
     if not pairs:
         raise Problem("No word comes twice here: type some words, and the same words again.")
     query, key = next((pair for pair in pairs if weights[pair] >= 0.5), max(pairs, key=lambda pair: weights[pair]))
+    rivals = np.delete(weights[query], [0, key]).max(initial=0.0)
+    if weights[query, key] < max(LEAST, rivals + AHEAD):
+        raise Problem(
+            "Here head 18.6 does not look at what followed the same word: type several words, and the same again."
+        )
     return subject.trained_run.stacks[0].id, *READER, query, key
 
 
@@ -195,7 +203,7 @@ LESSON = Lesson(
             without,
             Question(
                 N_("What is left of the {before:.0%} that “{token}” gives to “{key}”?"),
-                N_("{before:.0%} becomes {after:.1%}. With {part} switched off in the whole model it is {off:.0%}."),
+                N_("{before:.1%} becomes {after:.1%}. With {part} switched off in the whole model it is {off:.1%}."),
                 {"all": N_("nearly all of it"), "half": N_("about half"), "none": N_("next to nothing")},
             ),
             LessonPicture("pair", {"show": "cut"}),
@@ -210,7 +218,7 @@ LESSON = Lesson(
         ),
     ),
     sentence=EXAMPLE.text,
-    summary=N_("A head reads what another wrote: cut that path, and {before:.0%} becomes {after:.1%}."),
+    summary=N_("A head reads what another wrote: cut that path, and {before:.1%} becomes {after:.1%}."),
     page_links=(
         (N_("Cut other parts of this score"), "explore", ON_EXPLORE),
         (N_("See which heads do this, and how strongly"), "heads", {"hd_by": "induction"}),
