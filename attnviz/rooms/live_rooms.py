@@ -18,9 +18,11 @@ from typing import Any
 
 from attnviz.base.message import Problem
 from attnviz.models import settings
-from attnviz.rooms.room_file import CURRENT, FEWEST_SHOWN, LIFE, Counts, RoomFile, Vote, remove_ended
+from attnviz.rooms.room_file import FEWEST_SHOWN, LIFE, Counts, RoomFile, Vote, remove_ended
 
 BETWEEN_LOOKS = 0.1  #: seconds
+BETWEEN_SIGNS = 1.0  #: seconds between two signs of life of this process
+BETWEEN_TOUCHES = 10.0  #: seconds between two of a room whose wall is here
 BETWEEN_REMOVALS = 600.0  #: seconds
 PROCESS = secrets.token_hex(8)
 LEAP = 60.0  #: seconds by which the machine's clock was set, not late
@@ -57,7 +59,9 @@ class LiveRoom:
         self._version = -1
         self._waiting: list[tuple[Vote, asyncio.Future[None]]] = []
         self._committing: asyncio.Task[None] | None = None
-        self._noted, self._noted_at = (-1, -1), 0.0
+        self._noted, self._noted_at = (-1, -1), -math.inf
+        self._signed_at = self._touched_at = -math.inf
+        self._running: list[str] = []  #: processes with a sign of life
         self._alive, self._alive_at = 0.0, clock()
         self._offset = time.time() - clock()
         self._lock = asyncio.Lock()  #: of the file, which a thread may be writing
@@ -93,28 +97,41 @@ class LiveRoom:
         """Look once; whether the room goes on."""
         try:
             now = self.clock()
-            stale = now - self._noted_at > CURRENT / 3
             was_set = abs(time.time() - now - self._offset) > LEAP
             if was_set:
                 self._offset = time.time() - now
+            if was_set or now - self._signed_at > BETWEEN_SIGNS:
+                self._signed_at = now
+                self._look_at_processes()
             here = self.connected["phone"], self.connected["wall"]
-            if stale or was_set or (here != self._noted and now - self._noted_at > 2 * BETWEEN_LOOKS):
-                self._noted, self._noted_at = here, now
+            if here != self._noted and now - self._noted_at > 2 * BETWEEN_LOOKS:
+                self._noted_at = now
                 self.file.note_here(PROCESS, *here)
-                if (stale and here[1]) or (was_set and now - self._alive_at < LIFE):
-                    self.file.touch()  # a wall that shows it is a sign of life; a new clock must know of the last one
-                self._version = -1
+                self._noted = here
+                self.look_again()
+            has_wall = here[1] > 0 and now - self._touched_at > BETWEEN_TOUCHES
+            if has_wall or (was_set and now - self._alive_at < LIFE):
+                self._touched_at = now
+                self.file.touch()  # a wall that shows it is a sign of life; a new clock must know of the last one
+                self.look_again()
             if (version := self.file.version()) != self._version:
                 self._version = version
                 self.refresh()
             # by both clocks: neither a clock that was set nor a machine that slept ends a class
             quiet = min(now - self._alive_at, time.time() - self._alive)
             self.is_over = quiet > LIFE or not self.file.path.exists()
-        except sqlite3.Error:
+        except (sqlite3.Error, OSError):
             self.is_over = not self.file.path.exists()
         if self.is_over:
             self.wake()
         return not self.is_over
+
+    def _look_at_processes(self) -> None:
+        """Give a sign of life; count anew where another process's has come or is missing."""
+        self.file.note_running(PROCESS)
+        if (running := self.file.running_processes()) != self._running:
+            self._running = running
+            self.look_again()
 
     async def vote(self, vote: Vote) -> None:
         """Commit a vote, with others of the same moment; answers when it is on the disk."""
@@ -186,7 +203,7 @@ class LiveRooms:
         if now - self._counted_at > 1 and folder is not None:
             self._elsewhere, self._counted_at = 0, now
             for path in folder.glob("*.room"):
-                with suppress(sqlite3.Error), closing(RoomFile(path)) as room:
+                with suppress(sqlite3.Error, OSError), closing(RoomFile(path)) as room:
                     self._elsewhere += room.here(without=PROCESS)[0]
         return self._elsewhere + sum(room.connected["phone"] for room in self.rooms.values())
 

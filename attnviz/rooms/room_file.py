@@ -8,6 +8,7 @@ stays readable in its log.
 import hashlib
 import hmac
 import json
+import os
 import re
 import secrets
 import sqlite3
@@ -28,7 +29,8 @@ CODE = re.compile(rf"[{LETTERS}]{{5}}")
 LIFE = 4 * 3600.0  #: seconds from the last sign of life to a room's end
 MOST_ROOMS = 200  #: of a server, at once
 FEWEST_SHOWN = 5  #: votes from which on they are on the wall: of fewer, one could be told from the others
-CURRENT = 30.0  #: seconds for which a process's count of its phones holds
+CURRENT = 5.0  #: seconds from a process's last sign of life for which its phones count
+PROCESSES = "processes"  #: the folder of the processes' signs of life: a file each, written in no room's database
 
 LARGEST_NUMBER = 1e9  #: that is a vote
 MOST_BARS = 8  #: of a vote of numbers
@@ -37,7 +39,7 @@ _TABLES = """
 CREATE TABLE room (secret TEXT, alive REAL, projector TEXT, is_closed INTEGER DEFAULT 0);
 CREATE TABLE state (name TEXT PRIMARY KEY, number INTEGER, content BLOB);
 CREATE TABLE vote (question INTEGER, tab TEXT, number INTEGER, taps TEXT, PRIMARY KEY (question, tab));
-CREATE TABLE here (process TEXT PRIMARY KEY, phones INTEGER, walls INTEGER, at REAL);
+CREATE TABLE here (process TEXT PRIMARY KEY, phones INTEGER, walls INTEGER);
 CREATE TABLE command (number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT);
 """
 
@@ -45,7 +47,7 @@ CREATE TABLE command (number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT);
 _OVERVIEW = """
 SELECT alive, projector, is_closed, COALESCE(SUM(phones), 0), COALESCE(SUM(walls), 0),
   (SELECT GROUP_CONCAT(name || ' ' || number) FROM state)
-FROM room LEFT JOIN here ON at > ?
+FROM room LEFT JOIN here ON process IN (SELECT value FROM json_each(?))
 """
 
 
@@ -209,7 +211,7 @@ class RoomFile:
 
         In one query: at each, a busy process lets another thread go first.
         """
-        found = self.database.execute(_OVERVIEW, (time.time() - CURRENT,)).fetchone()
+        found = self.database.execute(_OVERVIEW, (json.dumps(self.running_processes()),)).fetchone()
         if found is None:
             raise sqlite3.DatabaseError("the room is not complete yet")
         alive, projector, is_closed, phones, walls, numbers = found
@@ -253,15 +255,31 @@ class RoomFile:
                 weights[word] += times / len(tapped)
         return Counts(votes, tuple(sums), tuple(weights))
 
+    def note_running(self, process: str) -> None:
+        """Note a sign of life of a process, for all rooms: its file's time, which costs no commit."""
+        path = self.path.parent / PROCESSES / process
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        path.touch()
+        now = time.time()  # the clock that `running_processes` reads
+        os.utime(path, (now, now))
+
+    def running_processes(self) -> list[str]:
+        """The processes with a current sign of life, in order."""
+        signs = (self.path.parent / PROCESSES).glob("*")
+        since = time.time() - CURRENT
+        return sorted(sign.name for sign in signs if sign.stat().st_mtime > since)
+
     def note_here(self, process: str, phones: int, walls: int) -> None:
-        """Note how many phones and walls a process has."""
-        self.database.execute("INSERT OR REPLACE INTO here VALUES (?, ?, ?, ?)", (process, phones, walls, time.time()))
+        """Note how many phones and walls a process has, which holds while it runs."""
+        self.note_running(process)
+        self.database.execute("INSERT OR REPLACE INTO here VALUES (?, ?, ?)", (process, phones, walls))
 
     def here(self, without: str = "") -> tuple[int, int]:
         """How many phones and walls are here, in all processes, or in all but one."""
-        sql = "SELECT COALESCE(SUM(phones), 0), COALESCE(SUM(walls), 0) FROM here WHERE at > ? AND process != ?"
-        phones, walls = self.database.execute(sql, (time.time() - CURRENT, without)).fetchone()
-        return int(phones), int(walls)
+        sql = "SELECT COALESCE(SUM(phones), 0), COALESCE(SUM(walls), 0) FROM here WHERE process IN"
+        running = [process for process in self.running_processes() if process != without]
+        sums = self.database.execute(f"{sql} (SELECT value FROM json_each(?))", (json.dumps(running),)).fetchone()
+        return int(sums[0]), int(sums[1])
 
     def _value(self, query: str, *values: object) -> Any:
         found = self.database.execute(query, values).fetchone()
@@ -271,13 +289,16 @@ class RoomFile:
 
 
 def remove_ended(folder: Path) -> None:
-    """Remove the files of rooms that have ended."""
+    """Remove the files of rooms that have ended, and of processes that ran before."""
     for path in folder.glob("*.room"):
         room = RoomFile.open(path.stem)
         if room is not None:
             room.close()
         elif path.exists() and path.stat().st_mtime < time.time() - LIFE:  # no room that can be read
             path.unlink(missing_ok=True)
+    for sign in (folder / PROCESSES).glob("*"):
+        if sign.stat().st_mtime < time.time() - LIFE:
+            sign.unlink(missing_ok=True)
 
 
 def parse_vote(message: dict[str, Any], tab: str, question: dict[str, Any]) -> Vote | None:

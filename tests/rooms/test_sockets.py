@@ -222,6 +222,17 @@ async def test_a_full_server_takes_no_more_phones_and_still_a_wall(port, room, m
             assert await closed(first) == sockets.FULL
 
 
+async def test_phones_of_a_killed_process_are_gone_from_the_wall_within_seconds_and_no_others(port, room):
+    async with joined(port, room, wall_of(room)) as wall, joined(port, room):
+        with RoomFile.open(room.code) as another:
+            another.note_here("killed later", 2, 0)
+        await heard(wall, "here", lambda here: here == 3)
+        assert (await heard(wall, "here", lambda here: here != 3))["here"] == 1
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(room_file.CURRENT + 1):
+                await heard(wall, "here", lambda here: here != 1)
+
+
 async def test_a_closed_door_lets_in_who_was_here_and_nobody_else(port, room):
     tab = secrets.token_hex(16)
     async with joined(port, room, {"secret": room.secret}) as window:
