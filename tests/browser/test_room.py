@@ -177,6 +177,13 @@ def test_a_lessons_question_is_asked_and_its_answer_reaches_no_phone_before_it_i
     expect(phone.locator(PICTURE).first).to_be_visible()
     does(wall, "hide")
     expect(wall.get_by_text("Computed: ")).to_be_visible()
+    does(wall, "ask")
+    does(wall, "page")
+    wall.locator(f"{WALL} [data-does=show]").wait_for()
+    does(wall, "hide")
+    wall.keyboard.press("ArrowRight")  # before the room has answered: the keyboard is the page's at once
+    expect(wall.locator("h3")).to_have_text(all_lessons.LESSONS["masks"].steps[2].title)
+    expect(phone.get_by_role("group")).to_have_count(0)
 
 
 def opened_window(wall):

@@ -34,6 +34,8 @@ class Wall extends View {
   line = null;
   projector = "";
   hint = "";
+  /** The question that was taken off last: the room may still name it, until the page has answered. */
+  cleared = 0;
   opened = performance.now();
   sure = false;
   /** Above all else of the page, and alone heard by the keyboard. */
@@ -70,6 +72,7 @@ class Wall extends View {
           this.obey(state.command);
           return;
         }
+        if (state.question?.id === this.cleared) state.question = null;
         if (state.question && state.question.id !== this.room.question?.id) this.panel = "";
         this.room = state;
         this.draw();
@@ -124,7 +127,11 @@ class Wall extends View {
 
   /** Back to the page; a question that is open is taken off the phones. */
   hide() {
-    if (this.room.question) this.request("clear");
+    if (this.room.question) {
+      this.request("clear");
+      this.cleared = this.room.question.id;
+      this.room.question = null;
+    }
     this.turnTo("");
   }
 
