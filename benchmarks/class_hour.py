@@ -7,13 +7,9 @@ What is voted and answered is compared with the room's file at the end; a phone 
 
 import argparse
 import asyncio
-import json
 import os
 import random
-import secrets
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -23,17 +19,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import expect, sync_playwright
-from websockets.asyncio.client import connect
+from playwright.sync_api import expect
 from websockets.exceptions import WebSocketException
 
 from attnviz.app.teaching import SENTENCES
-from attnviz.base.packed import unpack_blob
 from attnviz.pages.lessons.panels import all_lessons
 from attnviz.rooms.room_file import RoomFile
-from benchmarks.room import quantiles
-from deploy.class_server import free_port
-from tests.browser.conftest import CHROMIUM, QUIET, ROOT, at_rest
+from benchmarks.harness import chromium
+from benchmarks.room import Phone, class_server, quantiles
+from tests.browser.conftest import at_rest
 from tests.waiting import until
 
 WALL = ".st-key-wall"
@@ -43,40 +37,24 @@ READERS = {SENTENCES[0]: ("animal", "street"), SENTENCES[1]: ("trophy", "suitcas
 VOTED_WITHIN = 3.0  #: seconds
 
 
-class Phone:
-    """A student's phone: it follows, votes on every question once, and comes back when it is thrown out."""
+class Student(Phone):
+    """One who follows, votes on every question once, and comes back when he is thrown out."""
 
-    def __init__(self, address: str) -> None:
-        self.address, self.tab = address, secrets.token_hex(16)
-        self.line, self.came = "", 0.0  #: of the newest step, and when it came
-        self.asked: dict[str, Any] | None = None
-        self.counted: set[int] = set()
-        self.returns = -1
+    returns = -1
 
     async def attend(self) -> None:
         while True:
             with suppress(OSError, WebSocketException, TimeoutError):
-                async with connect(self.address, open_timeout=30, ping_interval=None) as socket:
-                    await socket.send(json.dumps({"tab": self.tab}))
-                    self.returns += 1
-                    await self._converse(socket)
+                await self.join()
+                self.returns += 1
+                voting = asyncio.create_task(self._vote())
+                try:
+                    await self.follow()
+                finally:
+                    voting.cancel()
             await asyncio.sleep(random.uniform(0.5, 3))
 
-    async def _converse(self, socket: Any) -> None:
-        voting = asyncio.create_task(self._vote(socket))
-        try:
-            async for message in socket:
-                if isinstance(message, bytes):
-                    self.line, self.came = unpack_blob(message)[0]["line"], time.perf_counter()
-                    continue
-                heard = json.loads(message)
-                self.asked = heard.get("question", self.asked)
-                if "counted" in heard and self.asked:
-                    self.counted.add(self.asked["id"])
-        finally:
-            voting.cancel()
-
-    async def _vote(self, socket: Any) -> None:
+    async def _vote(self) -> None:
         """Vote at a moment of its own; what was not answered is sent again after the next return."""
         sent = set(self.counted)
         while True:
@@ -84,7 +62,7 @@ class Phone:
             if asked and asked["truth"] is None and asked["id"] not in sent:
                 await asyncio.sleep(random.uniform(0, VOTED_WITHIN))
                 sent.add(asked["id"])
-                await socket.send(json.dumps({"question": asked["id"], "number": 1, "taps": choose(asked)}))
+                await self.vote(asked["id"], choose(asked))
             await asyncio.sleep(0.05)
 
 
@@ -101,7 +79,7 @@ class Hour:
     """The class beside the browsers, in a thread of its own."""
 
     def __init__(self, address: str, n_phones: int) -> None:
-        self.phones = [Phone(address) for _ in range(n_phones)]
+        self.phones = [Student(address) for _ in range(n_phones)]
         threading.Thread(target=lambda: asyncio.run(self._attend()), daemon=True).start()
 
     async def _attend(self) -> None:
@@ -112,7 +90,7 @@ class Hour:
 
     def votes(self) -> dict[int, set[str]]:
         """The tabs whose vote on each question was answered."""
-        questions = set().union(*(phone.counted for phone in self.phones))
+        questions = set[int]().union(*(phone.counted for phone in self.phones))
         return {each: {phone.tab for phone in self.phones if each in phone.counted} for each in questions}
 
 
@@ -169,7 +147,7 @@ def teach(browser: Any, url: str, server: int, n_phones: int) -> None:
         if number > 1:
             began = time.perf_counter()
             wall.keyboard.press("ArrowRight")
-            hour.wait(lambda phone, number=number: f"Step {number} of" in phone.line)
+            hour.wait(lambda phone, number=number: f"Step {number} of" in phone.step["line"])
             times = [phone.came - began for phone in hour.phones]
             print(f"step {number}, from the key to each phone: {quantiles(times)}")
             expect(student.locator(".ph-line")).to_contain_text(f"Step {number} of")
@@ -203,29 +181,16 @@ def main() -> None:
     parser.add_argument("--phones", type=int, default=100)
     parser.add_argument("--port", type=int, default=0)
     options = parser.parse_args()
-    port = options.port or free_port()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["ATTNVIZ_ROOMS"] = folder
-        command = [sys.executable, "-m", "deploy.class_server", "--processes", "2", "--listen", f"127.0.0.1:{port}"]
         with (
             Path(folder, "log.txt").open("w") as log,
-            subprocess.Popen(command, cwd=ROOT, stderr=log) as server,
-            sync_playwright() as playwright,
+            class_server(2, options.port, log) as (url, server),
+            chromium() as browser,
         ):
-            try:
-                url = f"http://127.0.0.1:{port}"
-                for _ in range(600):
-                    with suppress(OSError):
-                        if urllib.request.urlopen(f"{url}/attnviz/health", timeout=5).status == 200:
-                            break
-                    time.sleep(0.5)
-                time.sleep(15)  # it warms up beside its start
-                print(f"load of this machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-                browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-                teach(browser, url, server.pid, options.phones)
-                browser.close()
-            finally:
-                server.terminate()
+            time.sleep(15)  # it warms up beside its start
+            print(f"load of this machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+            teach(browser, url, server, options.phones)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from websockets.asyncio.client import connect
@@ -38,29 +38,36 @@ WORDS = ["The", "animal", "crossed", "the", "street", "it"]
 
 
 class Phone:
-    """A connection, with the moments at which each step and the answer to its vote came."""
+    """A phone on a real socket: the newest step and question, and when that step and the answer to each vote came."""
 
-    def __init__(self) -> None:
-        self.steps: dict[str, float] = {}
-        self.counted: float | None = None
-        self.tab = secrets.token_hex(16)
+    def __init__(self, address: str) -> None:
+        self.address, self.tab = address, secrets.token_hex(16)
+        self.step: dict[str, Any] = {"title": "", "line": ""}
+        self.came = 0.0  #: when the newest step did
+        self.asked: dict[str, Any] | None = None
+        self.counted: dict[int, float] = {}  #: when the vote on each question was answered
         self.socket: Any = None
 
-    async def follow(self, address: str, joined: asyncio.Semaphore) -> None:
-        async with joined:
-            self.socket = await connect(address, open_timeout=60, ping_interval=None)
-            await self.socket.send(json.dumps({"tab": self.tab}))
+    async def join(self) -> None:
+        self.socket = await connect(self.address, open_timeout=60, ping_interval=None)
+        await self.socket.send(json.dumps({"tab": self.tab}))
+
+    async def follow(self) -> None:
+        """Take what comes, until the line is lost."""
         async for message in self.socket:
             now = time.perf_counter()
             if isinstance(message, bytes):
-                self.steps[unpack_blob(message)[0]["title"]] = now
-            elif "counted" in json.loads(message):
-                self.counted = now
+                self.step, self.came = unpack_blob(message)[0], now
+                continue
+            received = json.loads(message)
+            self.asked = received.get("question", self.asked)
+            if "counted" in received and self.asked:
+                self.counted[self.asked["id"]] = now
 
-    async def vote(self, question: int, within: float, number: int) -> float:
-        await asyncio.sleep(within)
+    async def vote(self, question: int, taps: Sequence[int]) -> float:
+        """Vote; the moment at which it was sent."""
         sent = time.perf_counter()
-        await self.socket.send(json.dumps({"question": question, "number": 1, "taps": [number % 5]}))
+        await self.socket.send(json.dumps({"question": question, "number": 1, "taps": taps}))
         return sent
 
 
@@ -95,10 +102,20 @@ def quantiles(times: Sequence[float]) -> str:
 async def measure(url: str, n_phones: int, n_steps: int, seconds: float) -> None:
     room = Projector.begin()
     address = f"{url.replace('http', 'ws', 1)}/r/{room.code}/socket"
-    phones, wall = [Phone() for _ in range(n_phones)], Wall()
-    joined = asyncio.Semaphore(50)
+    phones, wall = [Phone(address) for _ in range(n_phones)], Wall()
+    joining = asyncio.Semaphore(50)
+
+    async def attend(phone: Phone) -> None:
+        async with joining:
+            await phone.join()
+        await phone.follow()
+
+    async def vote(phone: Phone, within: float, number: int) -> float:
+        await asyncio.sleep(within)
+        return await phone.vote(7, [number % 5])
+
     began = time.perf_counter()
-    tasks = [asyncio.create_task(phone.follow(address, joined)) for phone in phones]
+    tasks = [asyncio.create_task(attend(phone)) for phone in phones]
     tasks.append(asyncio.create_task(wall.follow(address, room.secret)))
     await until(lambda: wall.here == n_phones)
     print(f"{n_phones} phones are in after {time.perf_counter() - began:.1f} s")
@@ -109,20 +126,18 @@ async def measure(url: str, n_phones: int, n_steps: int, seconds: float) -> None
         written = time.perf_counter()
         await asyncio.to_thread(room.write, "step", blob)
         await asyncio.sleep(BETWEEN)
-        await until(lambda number=number: all(str(number) in phone.steps for phone in phones))
-        arrivals += [phone.steps[str(number)] - written for phone in phones]
+        await until(lambda number=number: all(phone.step["title"] == str(number) for phone in phones))
+        arrivals += [phone.came - written for phone in phones]
     print(f"a step of {STEP // 1000} KB, from its writing to each phone, {n_steps} steps: {quantiles(arrivals)}")
 
     question = {"id": 7, "text": "", "words": WORDS, "query": 5, "most": 3, "truth": None}
     room.write("question", json.dumps(question))
     await asyncio.sleep(0.5)
     spread = np.random.default_rng(0).uniform(0, seconds, n_phones)
-    sent = await asyncio.gather(
-        *(phone.vote(7, wait, i) for i, (phone, wait) in enumerate(zip(phones, spread, strict=True)))
-    )
+    sent = await asyncio.gather(*map(vote, phones, spread, range(n_phones)))
     await until(lambda: n_phones in wall.votes)
     await until(lambda: all(phone.counted for phone in phones))
-    answers = [(phone.counted or 0) - at for phone, at in zip(phones, sent, strict=True)]
+    answers = [phone.counted[7] - at for phone, at in zip(phones, sent, strict=True)]
     print(f"{n_phones} votes in {seconds:g} s, from each vote to its answer: {quantiles(answers)}")
     late = 1000 * (wall.votes[n_phones] - max(sent))
     print(f"the last vote is on the wall {late:.0f} ms after it was sent; none is lost")
@@ -133,27 +148,27 @@ async def measure(url: str, n_phones: int, n_steps: int, seconds: float) -> None
 
 
 @contextlib.contextmanager
-def ended(command: Sequence[str]) -> Iterator[None]:
-    """A program of this repository beside the block."""
-    with subprocess.Popen([sys.executable, "-m", *command], cwd=ROOT) as process:
+def ended(command: Sequence[str], log: IO[str] | None = None) -> Iterator[int]:
+    """The process number of a program of this repository beside the block."""
+    with subprocess.Popen([sys.executable, "-m", *command], cwd=ROOT, stderr=log) as process:
         try:
-            yield
+            yield process.pid
         finally:
             process.terminate()
 
 
 @contextlib.contextmanager
-def class_server(processes: int) -> Iterator[str]:
-    """The address of a class's server with nginx and so many processes."""
-    url = f"http://127.0.0.1:{free_port()}"
-    with ended(["deploy.class_server", "--processes", str(processes), "--listen", url.partition("//")[2]]):
+def class_server(processes: int, port: int = 0, log: IO[str] | None = None) -> Iterator[tuple[str, int]]:
+    """The address and process number of a class's server with nginx and so many processes, once it is well."""
+    listen = f"127.0.0.1:{port or free_port()}"
+    with ended(["deploy.class_server", "--processes", str(processes), "--listen", listen], log) as server:
         end = time.monotonic() + 300
         while time.monotonic() < end:
             with contextlib.suppress(OSError):
-                if urllib.request.urlopen(f"{url}/attnviz/health", timeout=5).status == 200:
+                if urllib.request.urlopen(f"http://{listen}/attnviz/health", timeout=5).status == 200:
                     break
             time.sleep(0.5)
-        yield url
+        yield f"http://{listen}", server
 
 
 def main() -> None:
@@ -171,7 +186,7 @@ def main() -> None:
         os.environ["ATTNVIZ_ROOMS"] = folder
         url = options.url
         if url is None and options.processes:
-            url = stack.enter_context(class_server(options.processes))
+            url, _server = stack.enter_context(class_server(options.processes))
         if url is None:
             url = stack.enter_context(Server(ROOT / "app.py", Path(folder) / "log.txt")).url
         if options.url is None:
