@@ -2,9 +2,11 @@
 
 import html
 import json
+import math
 import secrets
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -237,12 +239,16 @@ def _ask_own_question(room: Projector, request: WallRequest) -> None:
         if len(words) < 2:
             raise Problem("A question with choices has at least two.")
     elif words:
-        try:
-            right = [float(words.pop().replace(",", "."))]
-        except ValueError:
-            raise Problem("{word} is not a number", word=request.answers[-1][:40]) from None
-        words = []
+        right, words = [_read_number(words[-1])], []
     _open_question(room, request.prompt, words, most=most, truth={"right": right, "because": ""})
+
+
+def _read_number(word: str) -> float:
+    """A finite number: JSON has no other, and the browser of a phone could not read the answer."""
+    with suppress(ValueError):
+        if math.isfinite(number := float(word.replace(",", "."))):
+            return number
+    raise Problem("{word} is not a number", word=word[:40])
 
 
 def _open_question(

@@ -119,6 +119,11 @@ def test_a_class_joins_votes_and_sees_its_row_beside_the_models(server, new_page
     mine = phone.locator(".rm-mine")
     expect(mine).to_have_text(["animal", "75% your tap", "street", "1% your tap"])
     expect(phone.locator("main")).to_contain_text("had not read “tired”")
+    expect(phone.locator("main")).to_contain_text("Your words")
+    late = joined(server, new_page, code)
+    expect(late.locator("main")).to_contain_text("13.8 of the model")
+    expect(late.locator("main")).not_to_contain_text("Your words")  # who came after the vote has none
+    late.close()
     wall.keyboard.press("Escape")
     expect(phone.locator(PICTURE).first).to_be_visible()
 
@@ -228,6 +233,13 @@ def test_a_question_of_the_lecturers_own_is_asked_from_his_window_and_counted(se
     window = opened_window(wall)
     phone = joined(server, new_page, code, width=320, height=568)
     field = phone.locator(".ph-words").get_by_role
+    window.locator("summary").click()
+    window.get_by_label("Your own question").fill("Which of none?")
+    for given in ("nan", "inf", "1e999"):  # which Python takes for numbers, and no browser
+        window.locator("[data-does=number]").fill(given)
+        window.locator("[data-does='ask number']").click()
+        expect(window.locator(".rm-problem")).to_have_text(f"{given} is not a number")
+    window.locator("summary").click()
     for does_it, given, guess in (
         ("number", "270", lambda: phone.get_by_label("Your number").fill("200")),
         ("choices", "=2+5\n*<b>no</b>", lambda: field("button", name="<b>no</b>").tap()),

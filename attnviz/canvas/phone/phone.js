@@ -238,7 +238,8 @@ class Phone {
     const later = after.length ? [el("p", "", fill(words.later, { words: after.join(", "), word }))] : [];
     const rows = barRows(row);
     rows.classList.add("rm-model");
-    return [el("p", "ph-line", fill(words.shown, { head: truth.head })), rows, ...later];
+    const shown = this.taps.size ? words.shown : words.model;
+    return [el("p", "ph-line", fill(shown, { head: truth.head })), rows, ...later];
   }
 
   /** Sends the vote, under a number that is larger than any before. */
