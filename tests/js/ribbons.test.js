@@ -4,12 +4,14 @@ import { placeDots } from "../../attnviz/canvas/ribbons/heads_strip.js";
 import { scenesBetween } from "../../attnviz/canvas/ribbons/ribbons_glide.js";
 import { computeHead, describeTouched, plainText, tellingWeight, touchedWeights } from "../../attnviz/canvas/ribbons/ribbons_numbers.js"; // prettier-ignore
 import { ribbonsScene } from "../../attnviz/canvas/ribbons/ribbons_scene.js";
+import { textWidth } from "../../attnviz/canvas/scene/text_width.js";
 import { fileTheme } from "../../attnviz/canvas/scene/figure.js";
 import { guessSentence, rowToAsk } from "../../attnviz/canvas/shared/guess.js";
+import { formatPercent } from "../../attnviz/canvas/shared/numbers.js";
 import { unmarked } from "../../attnviz/canvas/shared/marked_text.js";
 import { NO_EDIT } from "../../attnviz/canvas/shared/edit.js";
 
-/** @import { Ribbon } from "../../attnviz/canvas/ribbons/ribbons_scene.js" */
+/** @import { Ribbon, Text } from "../../attnviz/canvas/ribbons/ribbons_scene.js" */
 /** @import { Edit, RawHead } from "../../attnviz/canvas/shared/types.js" */
 
 const COLOURS = /** @type {any} */ ({ q: "#0072B2", k: "#D55E00", masked: "#9AA0A6", weights: [[0, "#000000"], [1, "#ffffff"]] }); // prettier-ignore
@@ -133,6 +135,14 @@ test("the words stay within every width, and those of several lines have ribbons
     const { words } = ribbonsScene(head, { ...VIEW, word: 39 }, width, LOOK).layout;
     for (const { x, width: wide } of words) assert.ok(x - wide / 2 >= -1e-9 && x + wide / 2 <= width + 1e-9);
   }
+});
+
+test("a percent that is wider than its word stays within the picture", () => {
+  const a = ["a", "a", "a", "a"];
+  const head = headOf(a, rawHead(a.map(() => [40, 0, 0, 0])));
+  const [first] = ribbonsScene(head, { ...VIEW, word: 3 }, 970, LOOK).marks.filter(({ key }) => key === "share 0");
+  const { x, size, share } = /** @type {Text} */ (first);
+  assert.ok(x - textWidth(formatPercent(share, 0), size) / 2 >= 0, "the sign before 99% is not cut");
 });
 
 /** @param {ReturnType<typeof headOf>} head @param {object} touched @param {Partial<Edit>} [edit] */

@@ -88,7 +88,7 @@ function foldedScene(head, view, shares, layout, width, { theme, words }) {
     return mark;
   });
   const texts = layout.words.map((place, i) => wordMark(place, i, view, shares, layout, theme));
-  const percents = view.asked ? [] : shareMarks(view, shares, layout, others);
+  const percents = view.asked ? [] : shareMarks(view, shares, layout, others, width);
   const marks = [
     ...ribbons,
     ...texts,
@@ -122,16 +122,17 @@ function guessMarks({ guess = null }, { words, top, line: high }, theme) {
 }
 
 /** Percents below the words that matter, the largest first; above a word whose ribbon leaves it below. */
-/** @param {RibbonsView} view @param {(number | null)[]} shares @param {Layout} layout @param {string} colour */
-function shareMarks(view, shares, { words, top, line, foot, isNarrow }, colour) {
+/** @param {RibbonsView} view @param {(number | null)[]} shares @param {Layout} layout @param {string} colour @param {number} width */
+function shareMarks(view, shares, { words, top, line, foot, isNarrow }, colour, width) {
   const size = isNarrow ? 13 : 16;
   /** @type {[number, number, number][]} */
   const taken = [];
   const order = shares.map((share, i) => ({ share: share ?? -1, i })).toSorted((a, b) => b.share - a.share);
   return order.flatMap(({ share, i }) => {
     if (share < 0 || (share < WRITTEN && i !== view.lit && i !== view.guess)) return [];
-    const { x, line: at } = words[i];
+    const { x: middle, line: at } = words[i];
     const half = textWidth(formatPercent(share, 0), size) / 2 + 3;
+    const x = clamp(middle, half, width - half); // wider than a word of one letter at the edge
     if (taken.some(([row, from, to]) => row === at && x + half > from && x - half < to)) return [];
     taken.push([at, x - half, x + half]);
     const y = at < words[view.word].line ? top(at) - size / 2 : top(at) + line + foot / 2 - 2;
