@@ -64,7 +64,7 @@ def read_text(request: Request) -> ModelRun | None:
     if run is not None:
         return run
     stopped: set[Request] = st.session_state.setdefault(_STOPPED, set())
-    place = st.empty()  # so that nothing of the picture before it stands in its line
+    place = st.empty()
     line = partial(place.container, horizontal=True, vertical_alignment="center", key="long-text-progress")
     if request in stopped:
         with line():
@@ -74,6 +74,11 @@ def read_text(request: Request) -> ModelRun | None:
             st.caption(_("Reading was stopped."))
         return None
     future = texts.begin(request, lambda: _make(request, loaded))
+    # A short text needs no bar. For a longer one the browser has by then emptied the place: sent together with the
+    # line, the emptying would be dropped, and buttons of the picture before would stand in the line.
+    wait([future], timeout=BETWEEN_LOOKS)
+    if future.done():
+        return future.result()
     try:
         with line():
             st.button(_("Stop"), icon=":material/stop:", key="long-stop", on_click=stopped.add, args=(request,))
