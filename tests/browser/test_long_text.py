@@ -29,6 +29,7 @@ def test_a_chapter_is_opened_searched_zoomed_and_asked(address: str, browser: An
     page.goto(f"{address}/explore")
     page.get_by_role("button", name="Long text").click()
     page.get_by_role("button", name="Alice in Wonderland, chapters I and II").click()
+    expect(page.locator(".st-key-long-text-progress").get_by_role("button")).to_have_count(1)  # none of the sentence's
     page.locator("[data-head='13.8']").wait_for(state="attached")
     expect(page.get_by_text(f"Cut at {TOKENS} tokens")).to_be_visible()
     expect(page.get_by_text("32 rows are computed").or_(page.get_by_text("128 rows are computed"))).to_be_visible()
@@ -63,6 +64,9 @@ def test_a_chapter_is_opened_searched_zoomed_and_asked(address: str, browser: An
     page.locator(".lt-token").first.click()
     expect(page.locator(".lt-strongest")).to_contain_text("it looked most at")
 
+    page.set_viewport_size({"width": 768, "height": 1024})
+    until(lambda: (box := page.get_by_test_id("long-text").bounding_box()) and box["x"] + box["width"] < 768)
+    expect(page.get_by_test_id("pyramid")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 800})
     expect(page.get_by_test_id("long-text")).to_be_visible()
     expect(page.get_by_test_id("pyramid")).to_be_hidden()
@@ -100,6 +104,9 @@ def test_a_visitors_own_text_is_pasted_opened_from_a_file_and_asked(address: str
     expect(title).to_be_visible()
     expect(page.locator("input[type=file]")).to_be_hidden()  # the menu lies on nothing
     expect(page.get_by_text("All heads.")).to_be_visible()
+    page.get_by_label("Point at", exact=True).select_option("word")
+    page.locator(".lt-text span").first.click()
+    expect(page.locator(".lt-strongest")).to_have_text("“Tom” looks only at itself.")
     last = "node => [...node.getContext('2d').getImageData(2, node.height - 6, 1, 1).data]"
     until(lambda: page.get_by_test_id("wall").evaluate(last)[3] > 0)  # the last layer, of few tokens too
     before = len(asked)
@@ -123,8 +130,11 @@ def test_a_visitors_own_text_is_pasted_opened_from_a_file_and_asked(address: str
         expect(page.get_by_text(answer)).to_be_in_viewport()
         menu.click()
     menu.click()
-    chat = json.dumps([{"role": "user", "content": [{"type": "text", "text": "Where is Mia?"}]}]).encode()
-    page.locator("input[type=file]").set_input_files({"name": "a.json", "mimeType": "", "buffer": chat})
+    turns = [{"role": "user", "content": [{"type": "text", "text": "Where is Mia?"}]}]
+    turns.append({"role": "assistant", "content": "word " * 24_000})
+    chat = {"name": "a.json", "mimeType": "application/json", "buffer": json.dumps(turns).encode()}
+    page.locator("input[type=file]").set_input_files(chat)
     expect(title).to_be_visible()
+    expect(page.get_by_text("those after the first 100,000 are left out")).to_be_visible()
     expect(page.get_by_test_id("long-text")).to_contain_text("user\nWhere is Mia?<|im_end|>")
     page.close()

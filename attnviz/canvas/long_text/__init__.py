@@ -103,6 +103,7 @@ def _texts() -> dict[str, str]:
         "masked": _("“{query}” comes before “{key}” and cannot look at it"),
         "point": _("Point at the text or the picture."),
         "looks": _("“{unit}” looks most at:"),
+        "only": _("“{unit}” looks only at itself."),
         "sink": _("{share} of its weight goes to the first token, which is left out here."),
         "wrote": _("To write “{unit}”, it looked most at:"),
         "answer": _("Answer"),

@@ -347,6 +347,10 @@ class LongText extends View {
       this.strongest.replaceChildren();
       return;
     }
+    if (!this.pane.glowing.length) {
+      this.strongest.replaceChildren(el("div", "", fill(texts.only, { unit }))); // the first token, which sees no other
+      return;
+    }
     /** @type {HTMLElement[]} */
     const nodes = [el("div", "", fill(isText ? texts.looks : texts.wrote, { unit }))];
     for (const [strong, share] of this.pane.glowing.slice(0, 4)) {

@@ -38,6 +38,11 @@ def parse_text(text: str) -> tuple[str | Chat, Message | None]:
     chat = _parse_chat(text) if text[0] in "[{" else None
     if chat is not None:
         return chat, None
+    return cut_text(text)
+
+
+def cut_text(text: str) -> tuple[str, Message | None]:
+    """The first LONGEST characters of a text, and where it was cut, if it was."""
     if len(text) <= LONGEST:
         return text, None
     where = text[LONGEST - 24 : LONGEST].strip()
@@ -67,9 +72,8 @@ def render_chat(chat: Chat, tokenizer: Any) -> str:
     """A chat as the tokenizer's template writes it, which may put a system turn before it; else a paragraph a turn."""
     turns = [{"role": role, "content": content} for role, content in chat]
     if not getattr(tokenizer, "chat_template", None):
-        return "\n\n".join(f"{turn['role']}: {turn['content']}" for turn in turns)[:LONGEST]
+        return "\n\n".join(f"{turn['role']}: {turn['content']}" for turn in turns)
     try:
-        text = str(tokenizer.apply_chat_template(turns, tokenize=False))
+        return str(tokenizer.apply_chat_template(turns, tokenize=False))
     except Exception as refusal:  # a template refuses roles and orders in its own ways
         raise Problem("The model’s chat template refuses this chat: {why}", why=str(refusal)[:200]) from refusal
-    return text[:LONGEST]

@@ -108,7 +108,10 @@ def find_request(model: str, sentence: str) -> Request | None:
         text = long_texts.shipped_text(name)
     if isinstance(text, str):
         return Request(model, text)
-    return Request(model, long_texts.render_chat(text, model_cache.get_model(model).tokenizer), frame="none")
+    rendered = long_texts.render_chat(text, model_cache.get_model(model).tokenizer)
+    rendered, cut = long_texts.cut_text(rendered)
+    show_notices([cut] if cut else [])
+    return Request(model, rendered, frame="none")
 
 
 _STATE = "_long_text_state"
