@@ -228,7 +228,7 @@ def attribution_patching(
     the two of each pair in two batches, must have as many tokens. Two passes and one backward.
     """
     measure = Measure.of(model, metric, position, tokenizer)
-    good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure, grad=True)
+    good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure, find_mlps=True, grad=True)
     value = measure.evaluate(bad.trace)
     parts = [*bad.outputs, *bad.streams, *bad.mlps.values()]
     slopes = torch.autograd.grad(value.sum(), parts, materialize_grads=True)
@@ -279,7 +279,8 @@ def _exact_effects(
     model: Model, clean: Prompt, corrupted: Prompt, measure: Measure, sites: Sequence[GivenSite], at_once: int
 ) -> Iterator[tuple[Site, Effect]]:
     """Yield each site with its exact effect."""
-    good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure)
+    find_mlps = any(site.part == "mlp" for _, site in sites)  # which takes memory
+    good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure, find_mlps)
     before, left = measure.evaluate(bad.trace), ((given, good.resolve_site(site)) for given, site in sites)
     while some := list(islice(left, at_once)):
         with good.patch([site for _, site in some]) as edits:
@@ -329,8 +330,14 @@ class PromptPass:
     mlp_names: tuple[str, ...] = ()  #: of each block; "" where it has none
 
     @staticmethod
-    def run(model: Model, prompt: Prompt, measure: Measure, mlp_names: tuple[str, ...] | None = None) -> PromptPass:
-        """Run the prompt; with the names of MLPs, its activations stay in the graph."""
+    def run(
+        model: Model,
+        prompt: Prompt,
+        measure: Measure,
+        find_mlps: bool = False,
+        mlp_names: tuple[str, ...] | None = None,
+    ) -> PromptPass:
+        """Run the prompt, and find its MLPs if asked to; with their names, its activations stay in the graph."""
         streams: list[Tensor] = []
         mlps: dict[str, Tensor] = {}
 
@@ -352,7 +359,7 @@ class PromptPass:
                 **inputs,
                 logits=measure.logits,
                 grad=mlp_names is not None,
-                residual=mlp_names is None,
+                residual=find_mlps,
                 tokenizer=measure.tokenizer,
             )
         residual = trace.residual
@@ -435,13 +442,16 @@ class _Patch:
 
 
 def clean_and_corrupted_pass(
-    model: Model, clean: Prompt, corrupted: Prompt, measure: Measure, grad: bool = False
+    model: Model, clean: Prompt, corrupted: Prompt, measure: Measure, find_mlps: bool = False, grad: bool = False
 ) -> tuple[PromptPass, PromptPass]:
-    """Run both prompts, or batches of them; raises a Problem if the two of a pair differ in length."""
+    """Run both prompts, or batches of them; raises a Problem if the two of a pair differ in length.
+
+    MLPs are those of the clean pass; with `grad`, activations of the corrupted one stay in the graph.
+    """
     if has_two_stacks(unwrap_model(model)):
         raise Problem(_ONE_LIST)
-    good = PromptPass.run(model, clean, measure)
-    bad = PromptPass.run(model, corrupted, measure, good.mlp_names if grad else None)
+    good = PromptPass.run(model, clean, measure, find_mlps)
+    bad = PromptPass.run(model, corrupted, measure, mlp_names=good.mlp_names if grad else None)
     lengths = good.lengths, bad.lengths
     if len(lengths[0]) != len(lengths[1]):
         raise Problem(

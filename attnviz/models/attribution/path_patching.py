@@ -128,9 +128,9 @@ def _parse_receivers(receivers: Iterable[tuple[int, int, Through]]) -> list[Rece
 
 def _resolve_sender(sender: Site, corrupted: PromptPass, ends: list[Receiver] | None) -> Site:
     """Sender with non-negative indices; raises a Problem if no path leads from it to a receiver."""
-    site = corrupted.resolve_site(sender)
-    if site.head is None:
+    if sender.head is None:
         raise Problem("a path begins in a head, and {sender} is none: give (layer, head)", sender=str(tuple(sender)))
+    site = corrupted.resolve_site(sender)
     last = len(corrupted.trace) if ends is None else max(end.layer for end in ends)
     if site.layer >= last:
         raise Problem(

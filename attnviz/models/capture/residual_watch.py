@@ -170,6 +170,7 @@ class ResidualWatch:
     passages: dict[str, list[Passage]] = field(default_factory=dict)  # in the order of the modules' first answers
     embedded: dict[str, list[Tensor]] = field(default_factory=dict)  # answers of the tables of vectors, (B or 1, Q, M)
     calls: dict[str, list[BlockCall]] = field(default_factory=dict)  # of the blocks, by name
+    _copies: dict[str, Tensor] = field(default_factory=dict)  # outputs inside the running block, by name
 
     @cached_property
     def _modules(self) -> dict[str, nn.Module]:
@@ -198,9 +199,19 @@ class ResidualWatch:
             self.embedded.setdefault(name, []).append(output.detach())
         elif hidden is not None and (is_hidden(output) or _is_flat(output)):
             if block_name(name) == parent_name(name):  # what a block may add to in place
-                output = output.clone()
+                self._copies[name] = output.detach().clone()
             passage = Passage(name, module, hidden.detach(), output.detach(), output._version)  # noqa: SLF001
             self.passages.setdefault(name, []).append(passage)
+        if block_name(name) == name:
+            self._restore_outputs()
+
+    def _restore_outputs(self) -> None:
+        """Put copies where a block has changed outputs of its modules; the others go: they would take memory."""
+        for name, copy in self._copies.items():
+            passage = self.passages[name][-1]
+            if not passage.is_intact:
+                self.passages[name][-1] = replace(passage, hidden_out=copy, version=None)
+        self._copies.clear()
 
     def add_residual(self, trace: Trace, at: Tensor, output_layer: str | None = None) -> Trace:
         """The trace with the residual stream of this pass; `at` is the last real position of each row, (B,)."""
