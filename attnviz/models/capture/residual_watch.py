@@ -67,6 +67,10 @@ class Passage:
         with torch.no_grad():  # not called as a module, so that forward hooks do not run
             return replace(self, hidden_in=hidden, hidden_out=self.module.forward(hidden))
 
+    def of_width(self, width: int) -> "Passage":
+        """The passage without the hidden states before it, if they have another width: nobody reads those."""
+        return self if self.hidden_in.shape[-1] == width else replace(self, hidden_in=self.hidden_in.new_empty(0))
+
     def lift(self, rows: int) -> "Passage":
         """The passage with an axis of one position, where its hidden states are one vector for each row."""
         flat = self.hidden_in.dim() == 2 and len(self.hidden_in) == rows == len(self.hidden_out)
@@ -203,15 +207,24 @@ class ResidualWatch:
             passage = Passage(name, module, hidden.detach(), output.detach(), output._version)  # noqa: SLF001
             self.passages.setdefault(name, []).append(passage)
         if block_name(name) == name:
-            self._restore_outputs()
+            self._finish_block(name)
 
-    def _restore_outputs(self) -> None:
-        """Put copies where a block has changed outputs of its modules; the others go: they would take memory."""
+    def _finish_block(self, block: str) -> None:
+        """Put copies where a block has changed outputs of its modules; drop the other copies, and other widths.
+
+        Only modules that answer in the width of the stream can be the attention, the MLP or a norm of a block.
+        """
         for name, copy in self._copies.items():
             passage = self.passages[name][-1]
             if not passage.is_intact:
                 self.passages[name][-1] = replace(passage, hidden_out=copy, version=None)
         self._copies.clear()
+        if block not in self.passages:
+            return
+        width = self.passages[block][-1].hidden_out.shape[-1]
+        for name, seen in self.passages.items():
+            if name.startswith(f"{block}."):
+                self.passages[name] = [p.of_width(width) for p in seen if p.hidden_out.shape[-1] == width]
 
     def add_residual(self, trace: Trace, at: Tensor, output_layer: str | None = None) -> Trace:
         """The trace with the residual stream of this pass; `at` is the last real position of each row, (B,)."""
