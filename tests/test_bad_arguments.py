@@ -67,6 +67,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "a query without a key": lambda: TRACE.score_attribution(1, 0, 3),
     "no pairs": lambda: TRACE.score_attribution(1, 0, pairs=[]),
     "a pair as pairs": lambda: TRACE.score_attribution(1, 0, pairs=(3, 2)),
+    "a truth value as query": lambda: TRACE.score_attribution(1, 0, True, 1),
     "a fraction as query": lambda: TRACE.score_attribution(1, 0, 1.5, 1),
     "a word as what a score is against": lambda: TRACE.score_attribution(1, 0, 3, 2, against="competitor"),
     "a part that there is not": lambda: TRACE.score_attribution(1, 0, 3, 2).cut("mlp0"),

@@ -73,13 +73,6 @@ def require_whole(name: str, value: object, least: int = 1) -> None:
         raise Problem("{name}={value} must be a whole number of at least {least}", name=name, value=value, least=least)
 
 
-def require_index(name: str, value: object, count: int) -> None:
-    """Raise a Problem unless `value` is the index of one of `count`; negative ones count from the end."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or not -count <= int(value) < count:
-        limits = {"low": -count, "high": count - 1}
-        raise Problem("{name}={value} must lie between {low} and {high}", name=name, value=value, **limits)
-
-
 def require_within(config: object, limits: Mapping[str, tuple[float, float]]) -> None:
     """Raise a Problem for the first field of `config` that lies outside its (lowest, highest)."""
     for name, (low, high) in limits.items():

@@ -84,7 +84,8 @@ class Ablation:
         self.by, self._module, self._prompt = by, unwrap_model(model), prompt
         self._measure = Measure.of(model, metric, position, tokenizer)
         self._pass = partial(_run_prompt, model, tokenizer=tokenizer)
-        trace = self._pass(prompt, residual=True, logits=self._measure.logits)
+        self._record = partial(self._pass, residual=True, logits=self._measure.logits)
+        self._trace = trace = self._record(prompt)
         assert trace.residual is not None
         trace.residual.require_path()
         self._layers, self._mlps = trace.layers, trace.residual.mlps
@@ -94,7 +95,7 @@ class Ablation:
         prompts = list(other) if isinstance(other, Sequence) and not isinstance(other, str) else [other]
         if not prompts:
             raise Problem("other holds no prompt: ablated outputs are replaced by those of at least one")
-        answers = [self._collect_outputs(other_prompt) for other_prompt in prompts]
+        answers = [self._collect_outputs(self._record(other_prompt)) for other_prompt in prompts]
         unpadded = zip(prompts, answers, strict=True)
         self._other_prompts = [(other_prompt, outputs) for other_prompt, (outputs, real) in unpadded if real.all()]
         self.per_position, self._values = self._replacements(answers, trace)
@@ -156,7 +157,7 @@ class Ablation:
         gradient is averaged over the prompt and the other prompts of its shape: at one end alone a saturated softmax
         may hide an effect. Two passes for each prompt.
         """
-        prompt_answers = self._collect_outputs(self._prompt)[0]
+        prompt_answers = self._collect_outputs(self._trace)[0]
         slopes = self._gradients(self._prompt, prompt_answers)
         others = [
             self._gradients(prompt, answers)
@@ -226,9 +227,8 @@ class Ablation:
             values[name] = every[0][0] if self.by == "resample" else _mean_output(every, same)
         return same or self.by == "resample", values
 
-    def _collect_outputs(self, prompt: Prompt) -> tuple[dict[str, Tensor], Tensor]:
-        """Outputs of heads (B, H, Q, Dv) and MLPs (B, 1, Q, M) for a prompt, and its mask of real tokens (B, Q)."""
-        trace = self._pass(prompt, residual=True, logits=self._measure.logits)
+    def _collect_outputs(self, trace: Trace) -> tuple[dict[str, Tensor], Tensor]:
+        """Outputs of heads (B, H, Q, Dv) and MLPs (B, 1, Q, M) in a pass, and its mask of real tokens (B, Q)."""
         assert trace.residual is not None
         trace.residual.require_path()
         batch, _, length, _ = trace[0].shape

@@ -12,10 +12,10 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import MessageList, Problem, require_index, require_whole
+from attnviz.base.message import MessageList, Problem, require_whole
 from attnviz.core import measures
 from attnviz.core.attention import causal_weights
-from attnviz.models.capture.head_selection import to_float32
+from attnviz.models.capture.head_selection import resolve_index, to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.tokens.units import Unit
 
@@ -115,7 +115,7 @@ class AttentionRow:
         require_whole("n", n)
         for name, value, count in (("layer", layer, self.weights.shape[0]), ("head", head, self.weights.shape[1])):
             if value is not None:
-                require_index(name, value, count)
+                resolve_index(name, value, count)
         layers = slice(None) if layer is None else [layer]
         chosen = self.weights[layers][:, slice(None) if head is None else [head]]
         values, at = chosen.flatten().topk(min(n, chosen.numel()))

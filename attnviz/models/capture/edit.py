@@ -326,7 +326,7 @@ def patch(
     """Edit that replaces these heads' outputs by those of `source`, the trace of another pass.
 
     `source` may also be the means of `mean_outputs`, a tensor, or a function of the original outputs. `where` as in
-    `silence`.
+    `ablate`.
     """
     return _make_edit(layer, head, at, where, output=source)
 
@@ -377,7 +377,7 @@ def ablate(
     """Edit that replaces these heads' outputs by 0, by their means, or by those of another prompt.
 
     "mean" takes the means of `mean_outputs` as `source`. "resample" takes the trace of another prompt, or without a
-    `source` the row before in the batch. `where` as in `ablate`.
+    `source` the row before in the batch. `where` is any of `stack`, `kind`, `tower` and `run` of an `Edit`.
     """
     if by not in ("zero", "mean", "resample") or (
         (source is None) != (by == "zero") and (by, source) != ("resample", None)

@@ -41,7 +41,7 @@ def to_whole_numbers(value: object) -> list[int] | None:
 def resolve_index(name: str, number: object, count: int) -> int:
     """`number` as an index from 0, negative ones from the end; a Problem unless it is a whole number among `count`."""
     try:
-        whole = index(number)  # type: ignore[arg-type]
+        whole = count if isinstance(number, bool) else index(number)  # type: ignore[arg-type]
     except TypeError:
         whole = count
     if not -count <= whole < count:

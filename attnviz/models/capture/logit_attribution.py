@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.extras import load_figures, pandas
-from attnviz.base.message import Message, Problem, require_index, require_whole
+from attnviz.base.message import Message, Problem, require_whole
 from attnviz.models.capture.head_selection import resolve_heads, resolve_index, to_float32
 from attnviz.models.capture.metric import LogitSum
 from attnviz.models.capture.recorded_layer import RecordedLayer
@@ -84,7 +84,7 @@ class LogitAttribution:
     def top(self, n: int = 5, row: int = 0) -> list[tuple[int, int, float]]:
         """The n heads with the largest terms, up or down, as (layer, head, term)."""
         require_whole("n", n)
-        require_index("row", row, len(self.heads))
+        resolve_index("row", row, len(self.heads))
         flat = self.heads[row].flatten()
         order = flat.nan_to_num(0.0).abs().argsort(descending=True)[:n].tolist()
         width = self.heads.shape[2]

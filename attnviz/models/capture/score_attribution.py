@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.extras import load_figures, pandas
-from attnviz.base.message import MessageList, Problem, require_index, require_whole
+from attnviz.base.message import MessageList, Problem, require_whole
 from attnviz.models.capture.head_selection import resolve_heads, resolve_index, to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.stream_parts import ENCODER, HeadParts, ModelPass, Parts, StreamParts
@@ -277,7 +277,7 @@ class ScoreAttribution:
     def top(self, n: int = 5, row: int = 0) -> list[tuple[str, str, float]]:
         """The n largest products, up or down, as (query part, key part, product)."""
         require_whole("n", n)
-        require_index("row", row, len(self.table))
+        resolve_index("row", row, len(self.table))
         flat, count = self.table[row].flatten(), len(self.parts)
         order = flat.abs().argsort(descending=True)[:n].tolist()
         return [(self.parts[cell // count], self.parts[cell % count], float(flat[cell])) for cell in order]
