@@ -1,6 +1,9 @@
 """A file of `av.watch`, as the page reads it: the same numbers, while it grows and when it is broken."""
 
+import inspect
 import json
+import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +13,7 @@ import torch
 import attnviz as av
 from attnviz.base.message import Problem
 from attnviz.pages.born.maths import watched_run
+from attnviz.pages.born.panels import watched as watched_panel
 from tests.models.tiny import llama, tokens
 from tests.pages.conftest import said, sound
 
@@ -62,3 +66,25 @@ def test_the_page_opens_a_path_and_a_hosted_one_reads_no_file_of_its_machine(wat
     page = visit("born", **link)
     assert "watched sentence is" not in said(page)
     assert not [box for box in page.text_input if box.value == str(path)]
+
+
+def test_a_file_is_read_once_for_each_of_its_versions(watched, tmp_path):
+    path = tmp_path / "heads.jsonl"
+    lines = watched[0].read_text("utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:2]), "utf-8")
+    first = watched_run.read(path)
+    assert watched_run.read(path) is first
+    path.write_text("".join(lines), "utf-8")
+    assert len(watched_run.read(path).steps) > len(first.steps)
+
+
+@pytest.mark.parametrize("age", [0, 2 * watched_panel.QUIET])
+def test_nobody_looks_any_more_at_a_file_that_has_ceased_to_grow(watched, tmp_path, monkeypatch, age):
+    path = tmp_path / "heads.jsonl"
+    path.write_text(watched[0].read_text("utf-8"), "utf-8")
+    os.utime(path, (time.time() - age,) * 2)
+    ended = []
+    monkeypatch.setattr(watched_panel.st, "rerun", lambda: ended.append(age))
+    monkeypatch.setattr(watched_panel, "draw_run", lambda _read: None)
+    inspect.unwrap(watched_panel._draw_growing)(str(path))
+    assert bool(ended) == (age > 0)

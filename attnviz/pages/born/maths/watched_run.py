@@ -3,6 +3,7 @@
 import json
 from base64 import b64decode
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,15 @@ def read(path: Path) -> WatchedRun:
     """The records of a file on this machine."""
     if path.suffix != ".jsonl" or not path.is_file():
         raise Problem("{path} is no file of av.watch, which ends in .jsonl.", path=str(path))
-    if path.stat().st_size > LARGEST:
+    file = path.stat()
+    if file.st_size > LARGEST:
         raise Problem("The file has more than {most} MB.", most=LARGEST // 10**6)
+    return _read_version(path, file.st_mtime_ns, file.st_size)
+
+
+@lru_cache(maxsize=4)
+def _read_version(path: Path, _changed_at: int, _size: int) -> WatchedRun:
+    """The records of a file as it is now: it is looked at every few seconds, and a long one takes half a second."""
     try:
         return parse(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError):

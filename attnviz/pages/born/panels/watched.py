@@ -66,6 +66,8 @@ def _draw_growing(path: str) -> None:
     _draw_file(path)
     if _grows(Path(path)):
         st.caption(_("The file is read again every {n} seconds, while it grows.").format(n=int(OFTEN)))
+    else:
+        st.rerun()  # the page draws it without a clock, which would go on for ever
 
 
 def draw_run(read: Callable[[], WatchedRun]) -> None:
@@ -103,7 +105,7 @@ def _ignore(_layer: int, _head: int) -> None:
 
 def best_scores(run: WatchedRun) -> np.ndarray:
     """The best induction score of each record, 0 where no head has one: the sentence repeats nothing."""
-    return np.nan_to_num(np.nanmax(np.nan_to_num(run.measures["induction"], nan=0.0), axis=1))
+    return np.nan_to_num(run.measures["induction"]).max(axis=1)
 
 
 def _best_head(run: WatchedRun, at: int) -> tuple[int, int]:
