@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count, islice, product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -366,6 +366,8 @@ class PromptPass:
         if residual is not None:
             names = residual.mlps
             mlps = {name: out for name, out in zip(names, residual.mlp_writes, strict=True) if name}
+            plain = (replace(layer, w_o=None, b_o=None) for layer in trace)  # copies of weights, which nobody reads
+            trace = replace(trace, layers=tuple(plain), residual=None)
         return PromptPass(module, trace, dict(trace.inputs) | inputs, streams, mlps, names)
 
     @property
