@@ -61,3 +61,16 @@ def test_transformers_trainer_calls_it(tmp_path: Path) -> None:
     arguments = TrainingArguments(str(tmp_path), max_steps=5, per_device_train_batch_size=2, report_to=[], use_cpu=True)
     Trainer(model, arguments, train_dataset=rows, callbacks=[watch.callback()]).train()
     assert [record["step"] for record in watch.records] == [0, 2, 4, 5]
+
+
+def test_a_callback_of_a_training_that_failed_counts_each_step_of_the_next_once():
+    model = llama()
+    watch, optimizer = av.watch(model, tokens()[:1]), torch.optim.SGD(model.parameters())
+    callback = watch.callback()
+    callback.on_train_begin()
+    callback.on_train_begin()  # no end in between: Trainer tells of none where a step raises
+    optimizer.step()
+    callback.on_train_end()
+    assert watch.steps == 1
+    optimizer.step()
+    assert watch.steps == 1
