@@ -40,6 +40,7 @@ def test_a_clicked_cell_says_which_head_wrote_its_key_and_a_cut_says_what_depend
     assert f"the log-odds of the weight: {float(found.log_odds):+.3f}" in words
     header = picture(page)
     assert "head 16.0 adds most" in header["words"]["label"], "without marks, for those who hear it"
+    assert "Without head 16.0 in its keys" in header["title"], "or a saved picture would deny its own title"
     assert np.sum(header["values"]) == pytest.approx(float(found.score - found.baseline), abs=1e-3)
     assert f"{np.sum(header['values']):+.3f}" in header["sums"][0], "the sum stands beside the score to the last digit"
     assert max(np.shape(header["values"])) <= 6

@@ -47,9 +47,7 @@ def panel(displayed: DisplayedHead) -> None:
         name=f"why-there-{displayed.run.request.model}",
         key="why-there",
         canvases=["why-there"],
-        sentence=join_sentences(
-            _describe(found, tokens_drawn, row, key), "" if cut is None else _describe_cut(cut, found, keys[key])
-        ),
+        sentence=_describe(found, tokens_drawn, row, key, cut),
         table=lambda: table_of_products(found.queries, found.keys, [found.table]),
     )
     sums = (
@@ -98,8 +96,8 @@ def _require_rivals(displayed: DisplayedHead, query: int, key: int, names: dict[
         raise Problem("“{query}” sees only “{key}”, which has no rival. Click a cell of another row.", **names)
 
 
-def _describe(found: why_there.WhyThere, tokens: Sequence[str], query: int, key: int) -> str:
-    """The answer in sentences: what draws the query to the key most, where it was read, and what asks for it."""
+def _describe(found: why_there.WhyThere, tokens: Sequence[str], query: int, key: int, cut: PartCut | None) -> str:
+    """The answer in sentences: what draws the query to the key most, where it was read, what asks for it, and a cut."""
     reader = _("That head read it at “{source}”.") if found.source is not None else ""
     return join_sentences(
         _(
@@ -115,6 +113,7 @@ def _describe(found: why_there.WhyThere, tokens: Sequence[str], query: int, key:
         ),
         reader.format(source="" if found.source is None else escape_markdown(tokens[found.source])),
         _("In the query, **{asker}** asks for it most.").format(asker=part_label(found.asker)),
+        "" if cut is None else _describe_cut(cut, tokens[key]),
     )
 
 
@@ -134,7 +133,7 @@ def score_figure(
     source = found.source if query < len(found.row) else None
     sums = describe_sum(tokens[key], found.score, found.baseline, found.outside)
     step = ScoreStep(found.row, found.table, found.largest, found.value, source, sums)
-    label = strip_markdown(_describe(found, tokens, query, key))
+    label = strip_markdown(_describe(found, tokens, query, key, cut))
     return ScoreFigure(
         tokens, query, key, ".".join(map(str, head)), found.queries, found.keys, [step], cut=cut, label=label
     )
@@ -145,7 +144,7 @@ def part_cut(part: str, cut: Cut) -> PartCut:
     return PartCut(part, cut.weight_before, cut.weight, cut.total, cut.row.float().numpy(force=True), cut.estimate)
 
 
-def _describe_cut(cut: PartCut, found: why_there.WhyThere, key: str) -> str:
+def _describe_cut(cut: PartCut, key: str) -> str:
     return _(
         "Without **{part}** in its keys, the head gives “{key}” {weight:.1%} instead of {before:.1%}: exact, norms "
         "computed again. The table alone would foretell {estimate:.1%}."
