@@ -279,6 +279,18 @@ def test_the_card_of_a_head_covers_neither_the_chosen_one_nor_the_matrix(opened,
             assert not overlaps(box, other), (layer, head)
 
 
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844), (768, 1024)])
+def test_a_row_that_is_pinned_stays_where_it_was_pressed(opened, size):
+    page = opened("explore", STAGE, width=size[0], height=size[1])
+    heatmap = page.get_by_test_id("heatmap").first
+    x, y = spot_on(heatmap, 0, 10.5 / 13)
+    before = [heatmap.get_attribute("data-plot"), heatmap.bounding_box()]
+    page.mouse.click(x - 12, y)
+    expect(page.get_by_role("button", name="Remove all pins")).to_be_visible()
+    answered(page)
+    assert [heatmap.get_attribute("data-plot"), heatmap.bounding_box()] == before
+
+
 def middle(element):
     box = element.bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -325,7 +337,9 @@ def test_heads_that_do_what_is_asked_are_listed_framed_and_shown(opened):
     page.get_by_test_id("find-pattern").select_option("previous")
     expect(listed).to_have_text(nearest({query: np.eye(n)[query - 1] for query in range(1, n)}))
     expect(page.get_by_test_id("find-box").get_by_role("status")).to_contain_text("0 of 1,000 random")
-    page.get_by_test_id("find-pattern").select_option("own")
+    page.mouse.click(*cell(page, 8, 1, n))
+    expect(page.get_by_test_id("find-pattern")).to_have_value("own")
+    page.get_by_test_id("find-box").get_by_role("button", name="Start anew").click()
     expect(listed).to_have_count(0)
     page.mouse.click(*cell(page, 8, 1, n))
     expect(listed).to_have_text(nearest({8: np.eye(n)[1]}))

@@ -121,11 +121,11 @@ export class HeadFinder {
     const { header } = this.view.drawn;
     const tokens = header.q.map((token) => token.trim().toLowerCase());
     this.group.wanted = null;
-    this.list.value = name;
     this.paintCells(
       tokens.flatMap((_token, q) => PATTERNS[name](q, tokens).map((k) => [q, k])),
       true,
     );
+    this.list.value = name;
   }
 
   /** Whether a stroke that begins here takes away. @param {number} row @param {number} col */
@@ -150,7 +150,9 @@ export class HeadFinder {
     return cells.filter((i) => mask === null || mask[i] === 1);
   }
 
+  /** What is asked for, to be changed: from then on it is the visitor's own. */
   begin() {
+    this.list.value = "own";
     const { doc } = this.group;
     const [nq, nk] = this.all?.heads[0].shape ?? [0, 0];
     if (this.wanted === null) this.group.wanted = { doc, rows: new Float32Array(nq * nk) };
@@ -169,7 +171,6 @@ export class HeadFinder {
     const rest = others.reduce((sum, i) => sum + rows[i], 0);
     for (const i of others) rows[i] *= rest > 0 ? (1 - share) / rest : 0;
     for (const i of this.openCells(chosen)) rows[i] = share / chosen.length;
-    this.list.value = "own";
     this.change();
   }
 

@@ -31,7 +31,7 @@ export class HeadTools {
     root.dataset.mainPicture = how;
     const { squares, stage } = lines;
     if (full) {
-      head.replaceChildren(titleBox, controls.silence, guess.button, finder.button, this.box, said, read);
+      head.replaceChildren(titleBox, controls.silence, guess.button, finder.button, said, read, this.box);
       main.replaceChildren(heatmap.stage, controls.box, controls.changed);
       side.replaceChildren(finder.box, this.view.steps.box, stage, squares.box, bar);
       pair.replaceChildren(main, side);

@@ -7,7 +7,7 @@ import { textWidth } from "../scene/text_width.js";
 import { createBox, el } from "../shared/dom.js";
 import { hoverOn } from "../shared/group.js";
 import { clamp } from "../shared/numbers.js";
-import { clearCanvas, clipTo, notePlot, sizeCanvas, runSoon } from "../shared/surface.js";
+import { clearCanvas, clipTo, notePlot, sizeCanvas, runSoon, watchWindow } from "../shared/surface.js";
 import { LONGEST_LABEL } from "../shared/token_labels.js";
 import { magnification, placeOn, sharpness } from "../shared/window.js";
 import { wheelFactor } from "../shared/zoom.js";
@@ -66,10 +66,10 @@ export class Lines {
         view.tools.draw();
       }
     });
-    new IntersectionObserver(([{ isIntersecting }]) => {
-      this.inWindow = isIntersecting;
-      if (isIntersecting && this.unlit) this.light();
-    }).observe(this.stage);
+    watchWindow(this.stage, (isInWindow) => {
+      this.inWindow = isInWindow;
+      if (isInWindow && this.unlit) this.light();
+    });
     this.listen();
   }
 

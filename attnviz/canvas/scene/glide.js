@@ -4,6 +4,7 @@ import { easeCubicOut } from "d3-ease";
 import { interpolate } from "d3-interpolate";
 
 import { prefersReducedMotion } from "../shared/motion.js";
+import { watchWindow } from "../shared/surface.js";
 
 /** Through this module alone: components then share one copy. */
 export { interpolateNumber, interpolateNumberArray } from "d3-interpolate";
@@ -29,7 +30,7 @@ export class Glide {
     this.goal = null;
     this.asked = 0;
     this.inWindow = true; // until it is known
-    new IntersectionObserver(([{ isIntersecting }]) => (this.inWindow = isIntersecting)).observe(picture);
+    watchWindow(picture, (isInWindow) => (this.inWindow = isInWindow));
   }
 
   /** Shows a state at once. @param {State} state */

@@ -225,6 +225,12 @@ export function runSoon(act, rest = 120) {
   };
 }
 
+/** Says whether any of an element is in the window, at first and at every change. @param {Element} element @param {(isInWindow: boolean) => void} say */
+export function watchWindow(element, say) {
+  // a busy page is told of several changes at once, the newest last
+  new IntersectionObserver((changes) => say(changes[changes.length - 1].isIntersecting)).observe(element);
+}
+
 /** Watches width and pixel ratio; answers how to stop. @param {HTMLElement} root @param {() => void} changed */
 export function watchSize(root, changed) {
   let width = -1;
