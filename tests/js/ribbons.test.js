@@ -6,7 +6,7 @@ import { computeHead, describeTouched, plainText, tellingWeight, touchedWeights 
 import { ribbonsScene } from "../../attnviz/canvas/ribbons/ribbons_scene.js";
 import { textWidth } from "../../attnviz/canvas/scene/text_width.js";
 import { fileTheme } from "../../attnviz/canvas/scene/figure.js";
-import { guessSentence, rowToAsk } from "../../attnviz/canvas/shared/guess.js";
+import { guessSentence, mostSentence, rowToAsk } from "../../attnviz/canvas/shared/guess.js";
 import { formatPercent } from "../../attnviz/canvas/shared/numbers.js";
 import { unmarked } from "../../attnviz/canvas/shared/marked_text.js";
 import { NO_EDIT } from "../../attnviz/canvas/shared/edit.js";
@@ -230,6 +230,19 @@ test("while somebody is asked, all words that may be looked at have the same rib
   );
 });
 
+test("presented, a ribbon fills the height that it has, and is never too thick to bend within its words", () => {
+  for (const [width, high] of /** @type {const} */ ([
+    [728, 970],
+    [800, 560],
+    [870, 460],
+    [960, 460],
+  ])) {
+    const { layout, height } = ribbonsScene(headOf(TOKENS, RAW), { ...VIEW, high }, width, LOOK);
+    assert.ok(layout.thick <= width / 5, `${width}`);
+    assert.ok(height <= high && (height > high - 40 || layout.thick === width / 5), `${height} of ${high}`);
+  }
+});
+
 test("a guess stays beside the truth, on ribbons and in the matrix", () => {
   const head = headOf(TOKENS, RAW);
   for (const unfolded of [false, true]) {
@@ -243,6 +256,9 @@ test("what is said of a guess is true: it is right, or gets so much, or the mask
   const said = (/** @type {number} */ guess, shares = [0.4, 0.4, 0.2, null]) => unmarked(guessSentence(shares, guess, "cat", WORDS)).split(" ")[0]; // prettier-ignore
   assert.deepEqual([0, 1, 2, 3].map((guess) => said(guess)), ["<guess_right", "<guess_right", "<guess_other", "<guess_hidden"]); // prettier-ignore
   assert.equal(said(0, [0.3, null]), "<guess_right");
+  const most = (/** @type {(number | null)[]} */ shares) => mostSentence(shares, (key) => `key${key}`, WORDS);
+  assert.match(unmarked(most([0.4, 0.6, null]) ?? ""), /^<guess_most \S+ key1 60% /);
+  assert.deepEqual([most([0.4, 0.4, 0.2, null]), most([0.25, 0.25, 0.25, 0.25])], [null, null], "no word gets most");
 });
 
 test("the row that is asked about tells most, and looks elsewhere than the row on show", () => {

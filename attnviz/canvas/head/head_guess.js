@@ -3,9 +3,8 @@
 
 import { createButton, fill, joinTexts, setProperty, setText } from "../shared/dom.js";
 import { tell } from "../shared/group.js";
-import { guessSentence, nextToAsk } from "../shared/guess.js";
+import { guessSentence, mostSentence, nextToAsk } from "../shared/guess.js";
 import { markToken } from "../shared/marked_text.js";
-import { formatPercent } from "../shared/numbers.js";
 import { MASKED_16 } from "../shared/packing.js";
 import { describedRow, emitPins } from "./head_gestures.js";
 import { codeAt, tokenText, valueAt } from "./head_readout.js";
@@ -93,11 +92,8 @@ export class HeadGuess {
     if (cell === null) return sentence;
     const [q, key] = cell;
     const shares = Array.from({ length: header.shape[1] }, (_none, k) => codeAt(drawn, q, k) === MASKED_16 ? null : valueAt(drawn, q, k)); // prettier-ignore
-    const most = shares.reduce(
-      (/** @type {number} */ best, share, k) => ((share ?? 0) > (shares[best] ?? 0) ? k : best),
-      0,
-    );
-    const about = { key: markToken("k", tokenText(drawn, "k", most)), share: formatPercent(shares[most] ?? 0, 0) };
-    return joinTexts(words.join_sentences, [guessSentence(shares, key, tokenText(drawn, "k", key), words), fill(words.guess_most, about)]); // prettier-ignore
+    const name = (/** @type {number} */ k) => tokenText(drawn, "k", k);
+    const most = mostSentence(shares, name, words) ?? sentence;
+    return joinTexts(words.join_sentences, [guessSentence(shares, key, name(key), words), most]);
   }
 }

@@ -31,8 +31,8 @@ import { film, prefersReducedMotion } from "../shared/motion.js";
 import { offerPicture } from "../shared/offer.js";
 import { AllHeads, fetchBytes, packRawScores, placeOfHead, readRawScores } from "../shared/raw_scores.js";
 import {
-  clipTo,
   afterPainting,
+  clipTo,
   layOver,
   markPainted,
   measureTime,
@@ -40,7 +40,6 @@ import {
   runSoon,
   sizeCanvas,
 } from "../shared/surface.js";
-
 import { presentationRoom } from "../shared/window.js";
 
 /** @import { Head, Touched } from "./ribbons_numbers.js" */

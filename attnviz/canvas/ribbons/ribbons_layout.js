@@ -40,12 +40,9 @@ export function placeWords(tokens, glued, word, width, high = null) {
   }));
   const { size, words, count } = /** @type {(typeof fitting)[0]} */ (fitting.find((one) => one.count <= one.most));
   const [pill, line, foot] = [Math.round(size * 0.95), Math.round(size * 1.2), isNarrow ? 20 : 26];
-  const left = high === null ? width / 9 : (high - pill - line - foot - 2 * TURN - AIR - foot / 2) / (1 + RISING);
-  const thick = isNarrow
-    ? SLENDER
-    : count === 1
-      ? clamp(left, high === null ? 76 : 40, high === null ? 120 : 200)
-      : SEVERAL;
+  const left = ((high ?? 0) - pill - line - foot - 2 * TURN - AIR - foot / 2) / (1 + RISING);
+  const fitted = high === null ? clamp(width / 9, 76, 120) : clamp(left, 40, Math.min(200, width / 5));
+  const thick = isNarrow ? SLENDER : count === 1 ? fitted : SEVERAL;
   const rise = Math.round((1 + RISING) * thick) + 2 * TURN + AIR;
   const above = count === 1 ? 0 : thick + TURN; // for ribbons from the lines above
   const touched = words[word].line;

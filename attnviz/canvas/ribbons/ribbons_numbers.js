@@ -3,7 +3,7 @@
 import { attend } from "../shared/attend.js";
 import { fill, joinTexts, visibleToken } from "../shared/dom.js";
 import { editedMask, scaleFactor } from "../shared/edit.js";
-import { guessSentence } from "../shared/guess.js";
+import { ALIKE, guessSentence, leadOver } from "../shared/guess.js";
 import { markToken, unmarked } from "../shared/marked_text.js";
 import { formatFixed, formatPercent, toSignificant } from "../shared/numbers.js";
 
@@ -16,9 +16,8 @@ import { formatFixed, formatPercent, toSignificant } from "../shared/numbers.js"
  * @typedef {Pick<RibbonsState, "word" | "axis" | "pinned"> & { asked?: boolean, guess?: number | null }} Touched
  */
 
-/** A weight from which a word is named; and up to which two weights are alike. */
-const [NAMED, ALIKE] = [0.05, 1e-3];
-const MOST_NAMED = 3;
+/** A weight from which a word is named, and how many are, at most. */
+const [NAMED, MOST_NAMED] = [0.05, 3];
 
 /** @param {Pick<RibbonsFigureHeader, "q" | "glued">} header @param {RawHead} raw @param {Edit} edit @returns {Head} */
 export function computeHead({ q: tokens, glued }, raw, edit) {
@@ -100,13 +99,6 @@ const percent = (share) => formatPercent(share, 0);
 /** Whether a row gives one key at least half, and more than any other. @param {ArrayLike<number>} row @param {number} key */
 function isMostly(row, key) {
   return row[key] >= 0.5 && leadOver(row, key) >= ALIKE;
-}
-
-/** How much more a row gives one key than the next of the others. @param {ArrayLike<number>} row @param {number} key */
-function leadOver(row, key) {
-  let next = 0;
-  for (let i = 0; i < row.length; i++) if (i !== key) next = Math.max(next, row[i]);
-  return row[key] - next;
 }
 
 /** What the touched word becomes. @param {Head} head @param {Touched} touched @param {(number | null)[]} shares @param {Words} words */

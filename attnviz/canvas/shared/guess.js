@@ -7,7 +7,7 @@ import { formatPercent } from "./numbers.js";
 /** @import { Shape, Words } from "./types.js" */
 
 /** Two weights as near as this are alike. */
-const ALIKE = 1e-3;
+export const ALIKE = 1e-3;
 
 /**
  * The row to ask about: the one with the largest weight beside those of itself and of the first key, on which many heads
@@ -30,6 +30,21 @@ export function rowToAsk(weights, [nq, nk], shown, asked) {
 /** The row to ask about next: one that was not asked about, else one of them again. @type {typeof rowToAsk} */
 export const nextToAsk = (weights, shape, shown, asked) =>
   rowToAsk(weights, shape, shown, asked) ?? rowToAsk(weights, shape, shown, new Set());
+
+/** How much more a row gives one key than the next of the others. @param {ArrayLike<number>} row @param {number} key */
+export function leadOver(row, key) {
+  let next = 0;
+  for (let i = 0; i < row.length; i++) if (i !== key) next = Math.max(next, row[i]);
+  return row[key] - next;
+}
+
+/** Where most of a row goes; null where several keys get as much. @param {(number | null)[]} shares @param {(key: number) => string} name @param {Words} words */
+export function mostSentence(shares, name, words) {
+  const row = shares.map((share) => share ?? 0);
+  const most = row.indexOf(Math.max(...row));
+  if (leadOver(row, most) < ALIKE) return null;
+  return fill(words.guess_most, { key: markToken("k", name(most)), share: formatPercent(row[most], 0) });
+}
 
 /** What is said of a guess. @param {(number | null)[]} shares of each key, null where the mask hides it @param {number} guess @param {string} name of that key @param {Words} words */
 export function guessSentence(shares, guess, name, words) {
