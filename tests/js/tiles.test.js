@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AllHeads, allArrived } from "../../attnviz/canvas/shared/raw_scores.js";
+import { AllHeads, awaitArrivals } from "../../attnviz/canvas/shared/raw_scores.js";
 import { NO_EDIT } from "../../attnviz/canvas/shared/edit.js";
 import { bringEditedTiles, drawAtPace, editTilesInTasks, editTiles } from "../../attnviz/canvas/overview/tiles.js";
 import { deflate } from "../../attnviz/canvas/shared/packing.js";
@@ -76,6 +76,6 @@ test("what is saved waits for small pictures that the server was asked for", asy
     return answer;
   });
   assert.equal(group.edited, undefined);
-  await allArrived(group);
+  await awaitArrivals(group);
   assert.deepEqual(group.edited.codes, codes);
 });

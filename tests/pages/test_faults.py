@@ -20,7 +20,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from attnviz.analysis import own_process
 from attnviz.app.cache import model_cache, waiting_line
-from attnviz.app.cache.shared_results import finished
+from attnviz.app.cache.shared_results import finished_results
 from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.base.packed import unpack_blob
 from attnviz.models.loading import cache_folder, load_model
@@ -230,7 +230,7 @@ def test_nothing_waits_or_counts_by_the_clock_on_the_wall():
 
 @pytest.mark.slow
 def test_a_training_whose_process_is_killed(visit, monkeypatch):
-    finished.cache_clear()
+    finished_results.cache_clear()
     real = subprocess.Popen
 
     def doomed(*given, **named):

@@ -28,7 +28,7 @@ UNSPELLED = (pickle.PicklingError, AttributeError, TypeError, ValueError, Recurs
 
 
 @cache
-def finished(section: str) -> BoundedCache[Any]:
+def finished_results(section: str) -> BoundedCache[Any]:
     """The newest 64 results of a section that take long, each by its configuration, for all visitors."""
     return BoundedCache(64, lambda _result: 1)
 

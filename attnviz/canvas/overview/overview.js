@@ -31,7 +31,7 @@ import {
 } from "./mosaic_geometry.js";
 import { drawMosaic, drawMosaicLit, mosaicBoard, mosaicFigure } from "./mosaic_scene.js";
 import { Preview } from "./preview.js";
-import { allArrived } from "../shared/raw_scores.js";
+import { awaitArrivals } from "../shared/raw_scores.js";
 import { drawAtPace, editTilesInTasks, editTiles } from "./tiles.js";
 
 /** @import { Component, FigurePart, OverviewHeader, Theme } from "../shared/types.js" */
@@ -449,7 +449,7 @@ class SavedOverview extends Overview {
 
   /** Waits until the tiles are drawn as the visitor's mask and scale have them. */
   async ready() {
-    await allArrived(this.shown.group);
+    await awaitArrivals(this.shown.group);
     await this.follow.ready();
   }
 

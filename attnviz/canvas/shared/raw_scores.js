@@ -236,12 +236,12 @@ const arrivals = new WeakMap();
 /** @param {Group} group @param {() => Promise<void>} bring */
 export function noteArrival(group, bring) {
   const coming = bring();
-  arrivals.set(group, Promise.all([arrivals.get(group), coming]));
+  arrivals.set(group, Promise.allSettled([arrivals.get(group), coming]));
   return coming;
 }
 
 /** Waits until heads and tiles that the server was asked for are here. @param {Group} group */
-export const allArrived = (group) => arrivals.get(group) ?? Promise.resolve();
+export const awaitArrivals = (group) => arrivals.get(group) ?? Promise.resolve();
 
 /**
  * What is made of the bytes at an address; null where there are none: heads and tiles then come with the script's answers.

@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.analysis import measuring, own_process
 from attnviz.app import training
 from attnviz.app.cache import waiting_line
-from attnviz.app.cache.shared_results import finished
+from attnviz.app.cache.shared_results import finished_results
 from attnviz.pages.compare.maths import layer_costs, layer_timing, reach_training
 from attnviz.pages.compare.panels.measured import ONE_AT_A_TIME
 from attnviz.pages.compare.panels.reach import trained_reach
@@ -32,7 +32,7 @@ def train(config):
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    finished.cache_clear()
+    finished_results.cache_clear()
 
 
 def test_the_table_says_where_attention_and_the_others_cost_the_same_and_its_program_prints_the_same(visit):
@@ -84,11 +84,11 @@ def test_the_owner_measures_by_a_button_when_nobody_else_does_and_finds_the_resu
     again = visit("compare", c_section="measured", c_where="here", c_longest="256")
     assert figures(again) == 2
     assert again.button(key="c_measure").label == "Measure again"
-    other, before = object(), finished("c-measured").find(CONFIG_MEASURED)
-    finished("c-measured").get("another width", lambda: other)
+    other, before = object(), finished_results("c-measured").find(CONFIG_MEASURED)
+    finished_results("c-measured").get("another width", lambda: other)
     assert figures(again.button(key="c_measure").click().run()) == 2
-    assert finished("c-measured").find(CONFIG_MEASURED) is not before
-    assert finished("c-measured").find("another width") is other, "what was measured of another one stays"
+    assert finished_results("c-measured").find(CONFIG_MEASURED) is not before
+    assert finished_results("c-measured").find("another width") is other, "what was measured of another one stays"
 
 
 def test_on_a_hosted_server_visitors_cannot_measure(visit, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 from attnviz.app import training
 from attnviz.app.cache import waiting_line
-from attnviz.app.cache.shared_results import finished
+from attnviz.app.cache.shared_results import finished_results
 from attnviz.pages.scaling.maths import retrieval_training
 from attnviz.pages.scaling.panels import retrieval_training as training_panel
 from tests.pages.conftest import said, sound
@@ -20,7 +20,7 @@ def figures(page):
 def quick(monkeypatch):
     """Make training take only a few steps."""
     monkeypatch.setattr(training, "BETWEEN_PICTURES", 0.0)
-    finished.cache_clear()
+    finished_results.cache_clear()
     return {"s_section": "training", "s_steps": "20", "s_seeds": "2"}
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attnviz.analysis import own_process
 from attnviz.app import page_parts, show, widgets
-from attnviz.app.cache.shared_results import finished
+from attnviz.app.cache.shared_results import finished_results
 from attnviz.app.panel import show_problems
 from attnviz.app.text import translate_markdown
 from attnviz.base import units
@@ -70,7 +70,7 @@ def _choose_measurement(d: int, training: bool) -> tuple[layer_timing.Result | N
         lengths = {name: f"{int(name):,}" for name in choices.LONGEST.ids}
         longest = int(widgets.select_one(choices.LONGEST, _("Longest sequence, tokens"), lengths, style="select"))
         config = layer_timing.Config(d=d, training=training, longest=longest)
-        known: layer_timing.Result | None = finished("c-measured").find(config)
+        known: layer_timing.Result | None = finished_results("c-measured").find(config)
         clicked = st.button(
             _("Measure again") if known else _("Measure on this server"),
             type="primary",
@@ -115,8 +115,8 @@ def _measure_live(config: layer_timing.Config) -> layer_timing.Result | None:
         at.empty()
     finally:
         ONE_AT_A_TIME.release()
-    finished("c-measured").forget(config)
-    finished("c-measured").get(config, lambda: result)
+    finished_results("c-measured").forget(config)
+    finished_results("c-measured").get(config, lambda: result)
     return result
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.analysis import own_process
 from attnviz.app import page_parts, presenting, show, training, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
-from attnviz.app.cache.shared_results import finished, shared
+from attnviz.app.cache.shared_results import finished_results, shared
 from attnviz.app.panel import show_problems
 from attnviz.app.text import typeset_minus
 from attnviz.base.words import _, join_list, ngettext
@@ -26,7 +26,7 @@ def untrained_reach(config: reach_training.Config) -> reach_training.Result:
 
 def trained_reach() -> BoundedCache[reach_training.Result]:
     """Complete training runs, the packaged one among them, for all visitors."""
-    runs = finished("c-reach")
+    runs = finished_results("c-reach")
     runs.get(reach_training.Config(), reach_training.load_stored_result)
     return runs
 

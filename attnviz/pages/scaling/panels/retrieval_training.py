@@ -8,7 +8,7 @@ import streamlit as st
 
 from attnviz.analysis import own_process
 from attnviz.app import page_parts, show, training, widgets
-from attnviz.app.cache.shared_results import finished
+from attnviz.app.cache.shared_results import finished_results
 from attnviz.app.text import translate_markdown
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_sentences, ngettext
@@ -37,7 +37,7 @@ def panel() -> str | None:
     )
     with picture_slot:
         _run(config)
-    return experiment.program(config) if config in finished("s-training") else None
+    return experiment.program(config) if config in finished_results("s-training") else None
 
 
 def _controls() -> experiment.Config:
@@ -59,7 +59,7 @@ def _controls() -> experiment.Config:
 
 def _run(config: experiment.Config) -> None:
     """Draw the training so far (all, some or none of its steps), and the button to start it."""
-    cached = finished("s-training").find(config)
+    cached = finished_results("s-training").find(config)
     if cached is not None:
         _draw_result(cached)
         return
@@ -70,7 +70,7 @@ def _run(config: experiment.Config) -> None:
     button, curves_slot = st.empty(), st.empty()
     if training.draw_train_button("s", button, bool(partial)) or first_visit:
         partial = training.watch(
-            "s", config, finished("s-training"), lambda: _results(config), _draw_progress, (button, curves_slot)
+            "s", config, finished_results("s-training"), lambda: _results(config), _draw_progress, (button, curves_slot)
         )
     with curves_slot.container():
         if partial is None:

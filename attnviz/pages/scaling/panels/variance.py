@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
-from attnviz.app.cache.shared_results import finished, shared
+from attnviz.app.cache.shared_results import finished_results, shared
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_sentences
 from attnviz.pages.scaling import choices, figures
@@ -66,7 +66,7 @@ def _distribution() -> tuple[str, float]:
 
 def _result(config: variance.Config) -> variance.Result:
     """The result over the pairs that can be drawn at once, or over all pairs after the visitor pressed the button."""
-    result: variance.Result = finished("s-variance").find(config) or at_once(config)
+    result: variance.Result = finished_results("s-variance").find(config) or at_once(config)
     if result.complete:
         return result
     progress_slot = st.empty()
@@ -87,7 +87,7 @@ def _result(config: variance.Config) -> variance.Result:
             _("{drawn:,} of {asked:,} pairs").format(drawn=result.pairs, asked=config.pairs),
         )
     progress_slot.empty()
-    finished("s-variance").get(config, lambda: result)
+    finished_results("s-variance").get(config, lambda: result)
     return result
 
 
