@@ -319,6 +319,20 @@ def test_a_row_is_guessed_before_its_weights_are_shown(opened, layer):
     expect(said).not_to_contain_text("Where does ")
 
 
+@pytest.mark.parametrize("path", ["?sentence=", "explore?text="])
+def test_a_guess_says_which_of_equal_words_it_is_about(opened, path):
+    page = opened(path + "a+b+a+b+a+b", ".rb-stage, " + STAGE)
+    guess, said = page.get_by_test_id("guess").first, page.get_by_test_id("said").first
+    asked = re.search(r"“[ab] \(\d\)”", guess.inner_text())
+    assert asked, "which of three"
+    guess.click()
+    expect(said).to_contain_text(f"Where does {asked[0]} look most?")
+    page.locator(".rb-word").nth(1).click() if "sentence" in path else page.mouse.click(
+        *spot_on(page.get_by_test_id("heatmap").first, 1.5 / 6, -0.03)
+    )
+    expect(said).to_contain_text("You guessed “b (1)”")
+
+
 def test_heads_that_do_what_is_asked_are_listed_framed_and_shown(opened):
     """A pattern, painted cells and a dragged row: what is listed is what the library finds."""
     stack = stored_run(Request("smollm2-135m", EXAMPLES[0].text)).stacks[0]

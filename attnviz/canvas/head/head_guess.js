@@ -7,10 +7,10 @@ import { guessSentence, mostSentence, nextToAsk } from "../shared/guess.js";
 import { markToken } from "../shared/marked_text.js";
 import { MASKED_16 } from "../shared/packing.js";
 import { describedRow, emitPins } from "./head_gestures.js";
-import { codeAt, tokenText, valueAt } from "./head_readout.js";
+import { codeAt, labelWithPosition, valueAt } from "./head_readout.js";
 
 /** @import { HeadComponent } from "./head.js" */
-/** @import { Edit, Hover } from "../shared/types.js" */
+/** @import { Axis, Edit, Hover } from "../shared/types.js" */
 
 export class HeadGuess {
   /** @param {HeadComponent} view */
@@ -38,6 +38,13 @@ export class HeadGuess {
     return this.row === null ? edit : { ...edit, scale: "factor", factor: 0 };
   }
 
+  /** A token as the row's own sentence names it. @param {Axis} axis @param {number} i */
+  name(axis, i) {
+    const { q, k, sentence } = this.view.drawn.header;
+    const side = axis === "q" ? 0 : 1;
+    return labelWithPosition([q, k ?? q][side], sentence?.places[side] ?? [], i);
+  }
+
   /** Offers the next question, and says which is asked. */
   offer() {
     const { drawn, controls } = this.view;
@@ -47,7 +54,7 @@ export class HeadGuess {
       this.next = nextToAsk(values, header.shape, describedRow(drawn), this.known);
     setProperty(this.button, "hidden", !isOffered || this.next === null);
     if (this.next === null || this.button.hidden) return;
-    setText(this.button, this.row === null ? fill(words.guess, { token: tokenText(drawn, "q", this.next) }) : words.guess_show); // prettier-ignore
+    setText(this.button, this.row === null ? fill(words.guess, { token: this.name("q", this.next) }) : words.guess_show); // prettier-ignore
   }
 
   /** Asks about the next row; or shows what was asked. */
@@ -88,11 +95,11 @@ export class HeadGuess {
     const { view, row, cell } = this;
     const { drawn } = view;
     const { words, header } = drawn;
-    if (row !== null) return fill(words.asked, { token: markToken("q", tokenText(drawn, "q", row)) });
+    if (row !== null) return fill(words.asked, { token: markToken("q", this.name("q", row)) });
     if (cell === null) return sentence;
     const [q, key] = cell;
     const shares = Array.from({ length: header.shape[1] }, (_none, k) => codeAt(drawn, q, k) === MASKED_16 ? null : valueAt(drawn, q, k)); // prettier-ignore
-    const name = (/** @type {number} */ k) => tokenText(drawn, "k", k);
+    const name = (/** @type {number} */ k) => this.name("k", k);
     const most = mostSentence(shares, name, words) ?? sentence;
     return joinTexts(words.join_sentences, [guessSentence(shares, key, name(key), words), most]);
   }

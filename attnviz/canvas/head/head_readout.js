@@ -208,7 +208,7 @@ export function mostTellingRow(numbers) {
 
 /** A token, with its position where the same occurs more than once. */
 /** @param {string[]} labels @param {number[]} places @param {number} i */
-function labelWithPosition(labels, places, i) {
+export function labelWithPosition(labels, places, i) {
   const label = labels[i];
   return labels.indexOf(label) === labels.lastIndexOf(label) ? label : `${label} (${places[i]})`;
 }

@@ -7,7 +7,7 @@ import { followHand } from "./ribbons_hand.js";
 import { placeField, writeSentence } from "./sentence_field.js";
 import { ribbonsFigure, ribbonsFilm } from "./ribbons_figure.js";
 import { scenesBetween } from "./ribbons_glide.js";
-import { computeHead, describeTouched, plainText, tellingWeight, touchedWeights } from "./ribbons_numbers.js";
+import { computeHead, describeTouched, plainText, tellingWeight, touchedWeights, wordName } from "./ribbons_numbers.js";
 import { drawRibbons, ribbonsScene } from "./ribbons_scene.js";
 import { Glide } from "../scene/glide.js";
 import { readTheme } from "../shared/colour.js";
@@ -311,7 +311,7 @@ export class Ribbons extends View {
     const { header, touched, asked, known } = this;
     this.next = nextToAsk(weights, [n, n], touched.word, known);
     setProperty(this.ask, "hidden", !asked && this.next === null);
-    const token = this.next === null ? "" : visibleToken(header.q[this.next]).trim();
+    const token = this.next === null ? "" : wordName(header.q, this.next);
     setText(this.ask, asked ? header.words.guess_show : fill(header.words.guess, { token }));
   }
 
