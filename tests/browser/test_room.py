@@ -106,9 +106,9 @@ def test_a_class_joins_votes_and_sees_its_row_beside_the_models(server, new_page
         vote("animal")
         bars = wall.locator(f"{WALL} .wl-cell:has(div) span")
         expect(bars).to_have_text(["87%", "7%", "7%"])  # three taps of one weigh a third each
-    letters = wall.locator(f"{WALL} :is(.wl-word, .wl-cell span)")
-    sizes = letters.evaluate_all("all => all.map((each) => parseFloat(getComputedStyle(each).fontSize))")
-    assert min(sizes) >= 20, "of 720 pixels: read from the last row"
+        letters = wall.locator(f"{WALL} :is(.wl-word, .wl-cell span)")
+        sizes = letters.evaluate_all("all => all.map((each) => parseFloat(getComputedStyle(each).fontSize))")
+        assert min(sizes) >= 20, "of 720 pixels: read from the last row"
     does(wall, "show")
     expect(wall.locator(f"{WALL} .wl-cell:not(.wl-model) span")).to_have_text(["93%", "7%"])
     expect(wall.locator(f"{WALL} .wl-model span").first).to_have_text("7%")
@@ -226,6 +226,24 @@ def test_the_presenters_window_has_the_notes_and_walks_the_wall(server, new_page
     wall.keyboard.press("ArrowLeft")
     expect(wall.locator("h3")).to_have_text(lesson.steps[2].title)
     assert not [fault for page in (wall, window, phone) for fault in severe(page)]
+
+
+def test_a_press_reaches_its_button_while_phones_come(server, new_page):
+    wall, code = opened_room(server, new_page)
+    window = opened_window(wall)
+    asks = wall.locator(f"{WALL} [data-does=ask]")
+    asked = window.get_by_label("Your own question"), wall.locator(f"{WALL} [data-does=prompt]")
+    for page, button, opened, other, here in (
+        (window, window.locator("summary"), asked[0], wall.locator(WALL), "1 is here"),
+        (wall, asks, asked[1], window.locator("main"), "2 are here"),
+    ):
+        button.hover()
+        page.mouse.down()
+        joined(server, new_page, code)
+        expect(other).to_contain_text(here)
+        page.mouse.up()
+        expect(opened).to_be_visible()
+    expect(window.locator("main")).to_contain_text("2 are here")
 
 
 def test_a_question_of_the_lecturers_own_is_asked_from_his_window_and_counted(server, new_page):

@@ -1,6 +1,6 @@
 // What phones, wall and the lecturer's own window draw alike of a vote: its question, its bars, and the form to ask one.
 
-import { createBox, el, fill } from "../shared/dom.js";
+import { createBox, el, fill, focusedElement } from "../shared/dom.js";
 
 /** @import { Words } from "../shared/types.js" */
 /**
@@ -114,9 +114,26 @@ export function askForm({ question, sentences, sentence, own }, words, request, 
   return [...parts, list];
 }
 
-/** Redraws parts in an element, and leaves what is typed and the keyboard where they are. */
-/** @param {HTMLElement | ShadowRoot} root @param {HTMLElement | null} held @param {() => void} draw */
-export function redraw(root, held, draw) {
+/** @type {WeakSet<HTMLElement>} whose redraw waits for the end of a press */
+const pressed = new WeakSet();
+
+/**
+ * Redraws parts in an element, and leaves what is typed and the keyboard where they are.
+ * A button that is pressed is not replaced before it is let go: the click would reach nothing.
+ * @param {HTMLElement} root
+ * @param {() => void} draw from the newest state
+ */
+export function redraw(root, draw) {
+  if (root.querySelector(":active")) {
+    if (pressed.has(root)) return;
+    pressed.add(root);
+    setTimeout(() => {
+      pressed.delete(root);
+      redraw(root, draw);
+    }, 50);
+    return;
+  }
+  const held = /** @type {HTMLElement | null} */ (focusedElement(root));
   const name = held?.dataset.does;
   const fields = /** @type {NodeListOf<HTMLInputElement>} */ (root.querySelectorAll("input, textarea"));
   const typed = [...fields].filter((field) => field.value !== field.defaultValue);

@@ -1,7 +1,7 @@
 // The lecturer's own window: the notes of the step, next and previous, the clock, who is here and how they vote. What it asks
 // for is done by the page on the wall. Its secret stands behind the # of its address.
 
-import { createBox, createButton, el, fill, focusedElement } from "../shared/dom.js";
+import { createBox, createButton, el, fill } from "../shared/dom.js";
 import { elementText } from "../live/file_page.js";
 import { download } from "../shared/files.js";
 import { RoomLine } from "../phone/room_line.js";
@@ -66,8 +66,7 @@ class PresenterWindow {
 
   draw() {
     this.tick();
-    const focused = /** @type {HTMLElement | null} */ (focusedElement(this.main));
-    redraw(this.main, focused, () => this.main.replaceChildren(...this.parts()));
+    redraw(this.main, () => this.main.replaceChildren(...this.parts()));
   }
 
   /** @param {string} text @param {string} does @param {() => void} act */

@@ -1,7 +1,7 @@
 // What a room adds to the lecturer's page: its address and code, who is here, the vote with its bars, and the class as a head.
 
 import { View, viewComponent } from "../shared/component.js";
-import { createButton, el, fill, focusedElement } from "../shared/dom.js";
+import { createButton, el, fill } from "../shared/dom.js";
 import { RoomLine } from "../phone/room_line.js";
 import { askForm, percent, promptOf, redraw, voteRows } from "../phone/vote_parts.js";
 import { forgetRoom, keepRoom, keptRoom } from "./kept_room.js";
@@ -136,7 +136,7 @@ class Wall extends View {
   }
 
   draw() {
-    redraw(this.root, /** @type {HTMLElement | null} */ (focusedElement(this.root)), () => this.drawAll());
+    redraw(this.root, () => this.drawAll());
   }
 
   drawAll() {
