@@ -1,5 +1,7 @@
 """The app's languages: one file each, attnviz/locale/ID.po, and what is compiled of it, ID.mo, which the wheel has too.
 
+Lessons are files of their own, one in each language; a line of one says what that line of the English one says.
+
 python -m scripts.languages            check every language; fail on what is wrong, and say what is not translated yet
 python -m scripts.languages update     bring every language's file up to the code, and compile it
 python -m scripts.languages update de  the same for one language, which begins here if it is new
@@ -13,6 +15,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 from babel import Locale
@@ -32,6 +35,7 @@ KEPT = {
     "tags": re.compile(r"</?[a-z][^<>]*>"),
     "addresses": re.compile(r"https?://[^\s),，。；：（）]+"),
     "targets of links": re.compile(r"\]\([^)]*\)"),
+    "colours": re.compile(r":[a-z]+\["),
 }
 #: what must stand in it as often; the words inside may be translated
 COUNTED = {
@@ -39,8 +43,12 @@ COUNTED = {
     "formulas": re.compile(r"\$[^$]+\$"),
     "bold": re.compile(r"\*\*"),
     "lines": re.compile(r"\n"),
-    "colours": re.compile(r":[a-z]+\["),
 }
+LESSONS = ROOT / "attnviz/pages/lessons/texts"
+#: how a line of a lesson's file begins: a heading, a field, an answer
+LINE = re.compile(r"#+ |- \w+: |\s+- (?:\[[ x]\]|\w+:) |")
+#: what is the same in all languages
+UNTRANSLATED = ("- sentence: ", "- picture: ", "- facts: ", "- after: ", "- minutes: ", "- terms: ", "- link: ")
 BRACE = re.compile(r"[{}]")
 HALF_WIDTH = re.compile(r"[\u4e00-\u9fff](?:[,;?!](?![A-Za-z0-9_])|:(?![a-z-]+[:\[])|\.(?=\s|$))")
 
@@ -128,6 +136,19 @@ def check(path: Path) -> list[str]:
             found.extend(f"{where}: {fault}: {message.id!r} -> {message.string!r}" for fault in faults(message))
     if not compiled(path).exists() or compiled(path).read_bytes() != program_of(catalog):
         found.append(f"{where}: not compiled as it is now; `python -m scripts.languages update {path.stem}` does")
+    return found + [fault for file in sorted(LESSONS.glob(f"*.{path.stem}.md")) for fault in lesson_faults(file)]
+
+
+def lesson_faults(path: Path) -> list[str]:
+    """Where a lesson in one language differs from the English one in more than its words: a line each."""
+    english = path.with_name(f"{path.name.partition('.')[0]}.en.md")
+    pairs = zip_longest(*(file.read_text("utf-8").splitlines() for file in (english, path)), fillvalue="")
+    found: list[str] = []
+    for number, (line, form) in enumerate(pairs, 1):
+        begins, other = (LINE.match(text)[0] for text in (line, form))  # type: ignore[index]  (it matches any line)
+        same = line == form if begins in UNTRANSLATED else begins == other and bool(line) == bool(form)
+        faulty = faults(Message(line, form)) if same else [f"another line than {line!r}"]
+        found.extend(f"{path.name}:{number}: {fault}: {form!r}" for fault in faulty)
     return found
 
 

@@ -12,17 +12,18 @@ from attnviz.app.cache import model_cache
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.app.panel import show_notices, show_problems
-from attnviz.app.text import escape_markdown, translate_markdown
-from attnviz.base.message import Message, MessageList, Problem
+from attnviz.app.text import escape_markdown, isolate_direction
+from attnviz.base.message import MessageList, Problem
 from attnviz.base.rounding import Rounded, Template
 from attnviz.base.words import _, join_list, translate_value
 from attnviz.engine import Rerun
 from attnviz.models.loading import availability
 from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
+from attnviz.pages.lessons.maths.all_facts import compute_facts
 from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonStep, Question, Subject
 from attnviz.pages.lessons.page_entry import PAGE
-from attnviz.pages.lessons.panels import all_lessons, open_lesson, own_lesson
+from attnviz.pages.lessons.panels import all_lessons, lesson_file, open_lesson
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 
 
@@ -49,7 +50,7 @@ def _draw_top(lesson: Lesson, number: int) -> None:
             progress_text,
             *_open_directions(lesson, number),
             open_lesson.walk,
-            caption=step.title if lesson.is_custom else _(step.title),
+            caption=step.title,
             always=True,
         )
     )
@@ -72,7 +73,7 @@ def _draw_dots(lesson: Lesson, number: int) -> None:
     """Draw a dot for each step, which opens it: those before it, the open one, those to come."""
     with st.container(horizontal=True, gap=None, key="l-dots"):
         for at, step in enumerate(lesson.steps, 1):
-            title = escape_markdown(step.title) if lesson.is_custom else _(step.title)
+            title = escape_markdown(step.title)
             st.button(
                 _("Step {number} of {count}: {title}").format(number=at, count=len(lesson.steps), title=title),
                 key=f"l-step-{at}",
@@ -127,13 +128,13 @@ def _store_sentence(text: str | None) -> None:
 
 
 def _lesson_title(lesson: Lesson) -> str:
-    return (
-        escape_markdown(lesson.title) if lesson.is_custom else f"{choices.IDS.index(lesson.id) + 1} · {_(lesson.title)}"
-    )
+    """The lesson's title, with the number of one of the app's, as a Markdown label."""
+    number = "" if lesson.is_custom else f"{choices.IDS.index(lesson.id) + 1} · "
+    return number + escape_markdown(lesson.title)
 
 
 def _draw_contents(displayed: Lesson) -> None:
-    for lesson in all_lessons.LESSONS.values():
+    for lesson in all_lessons.current_lessons().values():
         st.button(
             _("{title} ({steps} steps, {minutes} min)").format(
                 title=_lesson_title(lesson), steps=len(lesson.steps), minutes=lesson.minutes
@@ -167,9 +168,9 @@ def _make_subject(text: str) -> Subject:
 
 
 @shared
-def _compute_facts(name: str, text: str, version: str, _step: LessonStep, _subject: Subject) -> Facts:
-    """Compute the step's facts, once for all visitors with this sentence."""
-    return _step.facts(_subject)
+def _compute_facts(names: tuple[str, ...], text: str, version: str, _subject: Subject) -> Facts:
+    """Compute facts, once for all visitors with this sentence."""
+    return compute_facts(names, _subject)
 
 
 class _NegativeNumber(Rounded):
@@ -179,22 +180,20 @@ class _NegativeNumber(Rounded):
         return super().__format__(form).replace("-", "−", 1)
 
 
-#: the colour of an object in the picture, as it is written in a lecturer's file, once the text has been made safe
+#: the colour of an object in the picture, as it is written in a file, once the text has been made safe
 _COLOURED = re.compile(
     "{}(blue|orange|green|violet){}(.*?){}".format(*(re.escape(escape_markdown(sign)) for sign in ":[]"))
 )
 
 
-def fill_sentence(lesson: Lesson, template: str, facts: Facts) -> str:
-    """Fill a template with the facts: translated, or as the lecturer wrote it. A Problem names a missing fact."""
+def fill_sentence(template: str, facts: Facts) -> str:
+    """Fill a template of a lesson's file with the facts, as Markdown. A Problem names a missing fact."""
     values = {
-        name: _NegativeNumber(value) if isinstance(value, float) and value < 0 else value
+        name: _NegativeNumber(value) if isinstance(value, float) and value < 0 else translate_value(value, _isolate)
         for name, value in facts.values.items()
     }
-    if not lesson.is_custom:
-        return translate_markdown(Message(template, values))
     try:
-        text = Template(template).format(**{name: translate_value(value) for name, value in values.items()})
+        text = Template(template).format(**values)
     except (KeyError, IndexError, TypeError, ValueError) as missing:
         raise Problem(
             "“{sentence}” asks for {missing}; these facts have: {allowed}",
@@ -202,21 +201,25 @@ def fill_sentence(lesson: Lesson, template: str, facts: Facts) -> str:
             missing=str(missing),
             allowed=MessageList(tuple(facts.values) or ("—",)),
         ) from None
-    if len(text) > 2 * own_lesson.LONGEST:  # each of three hundred fields may hold a whole sentence
+    if len(text) > 2 * lesson_file.LONGEST:  # each of three hundred fields may hold a whole sentence
         raise Problem(
             "“{sentence}” would become {n} characters with its facts; {most} are allowed",
             sentence=template[:80],
             n=f"{len(text):,}",
-            most=f"{2 * own_lesson.LONGEST:,}",
+            most=f"{2 * lesson_file.LONGEST:,}",
         )
     return _COLOURED.sub(r":\1[\2]", escape_markdown(text))
+
+
+def _isolate(value: object) -> object:
+    return isolate_direction(value) if isinstance(value, str) else value
 
 
 def _draw_step(lesson: Lesson, number: int) -> None:
     step, subject, presented = lesson.steps[number - 1], lesson_subject(lesson), presenting.is_presenting()
     version = subject.run.request.version if subject.run else ""
-    facts = _compute_facts(all_lessons.facts_name(step.facts), subject.text, version, step, subject)
-    answers = _answer_labels(lesson, step.question, facts) if step.question else {}
+    facts = _compute_facts(step.facts, subject.text, version, subject)
+    answers = _answer_labels(step.question, facts) if step.question else {}
     guess = link_state.value(choices.GUESS)
     answered = guess in answers
     picture = step.after if answered and step.after is not None else step.picture
@@ -224,9 +227,9 @@ def _draw_step(lesson: Lesson, number: int) -> None:
     is_below = kind.is_wide or (kind.is_wide_on_page and not presented)
     is_for_class = presented or link_state.value(choices.STUDENT)
     if teaching.room_state() == "shown":
-        teaching.show_notes(_fill_notes(lesson, step, facts))
+        teaching.show_notes(_fill_notes(step, facts))
     elif link_state.value(choices.NOTES) and not is_for_class:
-        st.container(border=True, key="l-notes-box").markdown("  \n".join(_fill_notes(lesson, step, facts)))
+        st.container(border=True, key="l-notes-box").markdown("  \n".join(_fill_notes(step, facts)))
     is_film = kind.is_wide or kind.is_wide_on_page
     step_area = st.container(key="l-story" if picture.kind == "story" else "l-film" if is_film else "l-step")
     beside = 2.5 if not presented else 2 if is_film else 1.6
@@ -235,9 +238,9 @@ def _draw_step(lesson: Lesson, number: int) -> None:
     with left:
         if presented and kind.shows_sentence and not (has_ended and answered):
             _draw_sentence_box(lesson)  # the class may give another
-        st.subheader(escape_markdown(step.title) if lesson.is_custom else _(step.title), anchor=False)
+        st.subheader(escape_markdown(step.title), anchor=False)
         if not (presented and answered):  # the answer needs its room
-            st.markdown(fill_sentence(lesson, step.idea, facts))
+            st.markdown(fill_sentence(step.idea, facts))
     with right if is_below else left:
         if step.question is not None:
             _draw_question(
@@ -249,7 +252,7 @@ def _draw_step(lesson: Lesson, number: int) -> None:
                 presented and answered and (has_ended or is_film),
             )
     if step.do and (answered or not answers) and not (presented and has_ended):
-        left.markdown("**" + _("Try:") + "** " + fill_sentence(lesson, step.do, facts))
+        left.markdown("**" + _("Try:") + "** " + fill_sentence(step.do, facts))
     if not presented:  # nothing but the step, and nothing that leads away from it
         with right if is_below else left:
             _draw_further_links(step)
@@ -269,36 +272,36 @@ def _draw_step(lesson: Lesson, number: int) -> None:
 
 
 def _draw_ending(lesson: Lesson, facts: Facts) -> None:
-    st.markdown("**" + _("Now you know:") + "** " + fill_sentence(lesson, lesson.summary, facts))
+    st.markdown("**" + _("Now you know:") + "** " + fill_sentence(lesson.summary, facts))
     if presenting.is_presenting():
         return
     if lesson.page_links:
         st.markdown(_("Three things to try by yourself:"))
     for label, page, page_choices in lesson.page_links:
-        _draw_page_link(_(label), page, page_choices, f"l-door-{page}")
-    if not lesson.page_links:
-        onward = all_lessons.LESSONS[choices.IDS[choices.IDS.index(lesson.id) + 1]]
+        _draw_page_link(escape_markdown(label), page, page_choices, f"l-door-{page}")
+    if not lesson.page_links and not lesson.is_custom:
+        onward = all_lessons.current_lessons()[choices.IDS[choices.IDS.index(lesson.id) + 1]]
         st.button(
             _lesson_title(onward), key="l-onward", icon=":material/arrow_forward:", on_click=open_lesson.walk, args=(1,)
         )
 
 
-def _answer_labels(lesson: Lesson, question: Question, facts: Facts) -> dict[str, str]:
+def _answer_labels(question: Question, facts: Facts) -> dict[str, str]:
     """Id and label of each answer; tokens of the sentence where the facts offer them."""
     if facts.answers and not question.answers:
         return {id: escape_markdown(token) for id, token in facts.answers}
-    return {id: fill_sentence(lesson, template, facts) for id, template in question.answers.items()}
+    return {id: fill_sentence(template, facts) for id, template in question.answers.items()}
 
 
 def _draw_question(
     lesson: Lesson, question: Question, answers: Mapping[str, str], guess: str, facts: Facts, alone: bool = False
 ) -> None:
     """Draw the question, or what was answered and what is true; `alone`: not repeating the question."""
-    prompt = fill_sentence(lesson, question.prompt, facts)
+    prompt = fill_sentence(question.prompt, facts)
     if not alone:
         st.markdown(f"**{prompt}**")
     right = (question.right,) if question.right else (facts.right, *facts.also_right)
-    ids, because = list(answers), fill_sentence(lesson, question.truth, facts)
+    ids, because = list(answers), fill_sentence(question.truth, facts)
     teaching.offer_question(
         prompt,
         list(answers.values()),
@@ -345,13 +348,13 @@ def _draw_page_link(label: str, page: str, page_choices: Mapping[str, str], key:
         glossary_terms.open_example(page, page_choices)
 
 
-def _fill_notes(lesson: Lesson, step: LessonStep, facts: Facts) -> list[str]:
+def _fill_notes(step: LessonStep, facts: Facts) -> list[str]:
     lines = ["**" + _("For the teacher, {minutes} minutes").format(minutes=step.notes.minutes) + "**"]
     for template, text in (
         (_("Say: {text}"), step.notes.say),
         (_("Where students go wrong: {text}"), step.notes.wrong),
     ):
-        lines += [template.format(text=fill_sentence(lesson, text, facts))] if text else []
+        lines += [template.format(text=fill_sentence(text, facts))] if text else []
     return lines
 
 

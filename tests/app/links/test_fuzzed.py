@@ -19,7 +19,7 @@ from attnviz.base.message import Problem
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
 from attnviz.models.pictures import read_photo
-from attnviz.pages.lessons.panels import own_lesson
+from attnviz.pages.lessons.panels import lesson_file
 from attnviz.pages.pictures.panels import picture_input
 from tests.app.links.test_hostile_links import TEXTS
 from tests.models.tiny_tokenizers import gpt2_folder
@@ -92,8 +92,8 @@ def test_a_damaged_lesson_is_read_or_refused_in_a_sentence(seed: int, hits: int,
             + lot.choice((more, "", '"', "[", "]", "=", "\n", "9" * 5000, "0x" + "f" * 5000, "[" * 3000, "1e999"))
             + text[at + 1 :]
         )
-    _or_a_sentence(own_lesson.read, text)
-    _or_a_sentence(own_lesson.read, more)
+    _or_a_sentence(lesson_file.read, text)
+    _or_a_sentence(lesson_file.read, more)
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,10 @@ from attnviz.models.architecture import Architecture
 from attnviz.models.capture import capture
 from attnviz.pages.born.maths import life
 from attnviz.pages.lessons.maths import (
+    all_facts,
     born_facts,
     cache_facts,
     lesson_parts,
-    mask_facts,
     model_facts,
     order_facts,
     pair_facts,
@@ -49,7 +49,7 @@ def test_what_alibi_takes_off_is_positive_and_the_published_slope_times_the_dist
 
 def test_the_head_that_said_so_is_the_one_that_adds_most_and_its_word_the_one_it_reads_that_from() -> None:
     smollm2 = trained("smollm2-135m")
-    run = run_model(Request("smollm2-135m", model_facts.LESSON.sentence), smollm2)
+    run = run_model(Request("smollm2-135m", all_lessons.LESSONS["model"].sentence), smollm2)
     made = parts.run(run, smollm2, parts.TokenQuestion())
     found = model_facts.who_said(lesson_parts.Subject(run.request.text, run, lambda: smollm2, lambda *_what: made))
     most = max((part for part in made.by_size if part.head is not None), key=lambda part: part.value)
@@ -59,7 +59,7 @@ def test_the_head_that_said_so_is_the_one_that_adds_most_and_its_word_the_one_it
 
 
 def test_of_two_heads_one_writes_what_the_other_finds_and_the_cut_says_that_it_is_needed() -> None:
-    subject = subject_of(pair_facts.LESSON.sentence, is_trained=True)
+    subject = subject_of(all_lessons.LESSONS["pair"].sentence, is_trained=True)
     tokens = [token.strip() for token in subject.tokens]
     assert subject.run is not None
     model = trained("smollm2-135m").model
@@ -116,56 +116,56 @@ def test_what_a_lesson_says_of_any_sentence_holds(text: str, is_trained: bool) -
     """Of one word, of equal words, of ties: superlatives, sums, and every answer that the sentence makes right."""
     subject = subject_of(text, is_trained)
     facts: dict[str, Facts] = {}
-    for name, compute in all_lessons.FACTS.items():
+    for name, compute in all_facts.FACTS.items():
         try:
             facts[name] = compute(subject)
         except Problem:
-            few = name in ("mask_facts.later_words", "mask_facts.examples", "mask_facts.too_late") or "order" in name
-            alone = (few or name == "cache_facts.unchanged") and text == "cat"
-            assert alone or name.startswith("pair_facts.") or not is_trained, name
+            few = name in ("later_words", "examples", "too_late") or name in ("bag", "added", "by_mask")
+            alone = (few or name == "unchanged") and text == "cat"
+            assert alone or name in ("looks", "writes", "without") or not is_trained, name
     right = {name: {each.right, *each.also_right} for name, each in facts.items()}
 
     matrix, row = subject.matrix(), subject.row
     weights = np.where(matrix.hidden[row], -1, matrix.values[row])
     assert (len(weights) < 2) or (weights >= 0).sum() > 1, "a row that has a choice"
-    favourite = facts["mixture_facts.favourite"]
+    favourite = facts["favourite"]
     best = {
         str(key)
         for key, weight in enumerate(weights)
         if format_number(weight, ".0%") == format_number(weights.max(), ".0%")
     }
-    assert right["mixture_facts.favourite"] == best & set(dict(favourite.answers))
+    assert right["favourite"] == best & set(dict(favourite.answers))
     assert favourite.values["share"] == pytest.approx(weights.max())
     assert all(weights[int(key)] >= 0 for key, _token in favourite.answers), "none that the mask hides is offered"
     assert len(favourite.answers) == len(set(favourite.answers)) >= min(2, (weights >= 0).sum())
 
-    mixed, numbers = facts["row_facts.mixed"], subject.query_numbers()
+    mixed, numbers = facts["mixed"], subject.query_numbers()
     assert mixed.values["share"] == pytest.approx(weights.max(), abs=1e-5)
     seen_values, best_value = numbers.v[numbers.seen], numbers.v[numbers.weights[row].argmax()]
-    assert ("mean" in right["mixture_facts.one_hot"]) == np.allclose(best_value, seen_values.mean(0), atol=1e-6)
-    swapped = facts["mixture_facts.swapped"].values
+    assert ("mean" in right["one_hot"]) == np.allclose(best_value, seen_values.mean(0), atol=1e-6)
+    swapped = facts["swapped"].values
     assert ("alone" in str(swapped["why"])) == (swapped["n"] == 1)
-    assert (swapped["rows"] == 0) <= ("none" in right["mixture_facts.swapped"])
+    assert (swapped["rows"] == 0) <= ("none" in right["swapped"])
     assert swapped["rows"] <= swapped["n"] - subject.exchange.at, "an earlier row cannot know of a later word"
 
     n = len(subject.first_words)
-    kept = facts["mask_facts.kept"].values
+    kept = facts["kept"].values
     seen = sum(i + 1 for i in range(n))
     assert (kept["kept"], 2 * kept["half"]) == (seen, n * n)
     assert 2 * seen > n * n
     assert "…" in str(kept["terms"]) or sum(map(int, str(kept["terms"]).split(" + "))) == seen
-    assert right["mask_facts.kept"] == {name for name in ("half", "triangle", "line") if kept[name] == seen}
+    assert right["kept"] == {name for name in ("half", "triangle", "line") if kept[name] == seen}
     if n > 1:
-        assert right["mask_facts.examples"] == {"all"} | ({"one"} if n == 2 else set())
-        step = next(each for each in mask_facts.LESSON.steps if each.facts is mask_facts.too_late)
+        assert right["examples"] == {"all"} | ({"one"} if n == 2 else set())
+        step = all_lessons.LESSONS["masks"].steps[-1]
         assert step.question is not None
-        assert "To 1;" not in step.question.truth.format(**facts["mask_facts.too_late"].values)
+        assert "To 1;" not in step.question.truth.format(**facts["too_late"].values)
         alike = len(set(subject.first_words)) == 1
-        assert right["order_facts.by_mask"] == {"no" if alike else "yes"}
-        assert ("alike" in str(facts["order_facts.by_mask"].values["says"])) == alike
+        assert right["by_mask"] == {"no" if alike else "yes"}
+        assert ("alike" in str(facts["by_mask"].values["says"])) == alike
 
     if is_trained:
-        told = facts["model_facts.who_said"]
+        told = facts["who_said"]
         assert told.values["value"] + told.values["rest"] == pytest.approx(told.values["part"])
         assert len({name for _, name in told.answers}) == len(told.answers), "answers that can be told apart"
 

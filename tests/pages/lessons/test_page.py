@@ -11,7 +11,7 @@ from attnviz.base.message import Problem
 from attnviz.base.packed import unpack_blob
 from attnviz.pages.lessons import lessons
 from attnviz.pages.lessons.maths.lesson_parts import Facts
-from attnviz.pages.lessons.panels import all_lessons, own_lesson
+from attnviz.pages.lessons.panels import all_lessons, lesson_file
 from attnviz.serve import page_table  # noqa: F401
 from tests.pages.conftest import drawn, said, sound
 
@@ -37,8 +37,8 @@ def test_every_step_can_be_read_and_answered(visit, lesson, sentence):
     for at, step in enumerate(steps, 1):
         assert not page.exception
         assert errors(page) == [], step.title
-        assert page.subheader[0].value == step.title
-        dots = [button.label for button in page.button if button.key.startswith("l-step-")]
+        assert unescape(page.subheader[0].value) == step.title
+        dots = [unescape(button.label) for button in page.button if button.key.startswith("l-step-")]
         assert dots == [f"Step {n} of {len(steps)}: {each.title}" for n, each in enumerate(steps, 1)]
         assert "For the teacher" in said(page)
         if step.question is not None:
@@ -126,11 +126,11 @@ def test_a_lecturers_lesson_with_a_mistake_says_its_line_and_the_page_goes_on(vi
 )
 def test_a_lecturers_text_that_cannot_be_filled_is_one_sentence(idea, says):
     lesson, facts = (
-        own_lesson.read(OWN.replace("Look at {n} tokens.", idea)),
+        lesson_file.read(OWN.replace("Look at {n} tokens.", idea)),
         Facts({"token": "x" * 30, "n": 3}),
     )
     with pytest.raises(Problem, match=says):
-        lessons.fill_sentence(lesson, lesson.steps[0].idea, facts)
+        lessons.fill_sentence(lesson.steps[0].idea, facts)
 
 
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(1)</script>[a](javascript:alert(1))![b](//evil.example/x.png)"
@@ -203,7 +203,7 @@ def test_the_word_that_is_exchanged_is_named_with_its_weight_before_and_after(vi
     new = changed["names"][changed["at"]]
     assert new != header["tokens"][changed["at"]]
     assert f"becomes “{new}”" in said(page)
-    assert f"and gives {changed['weights'][changed['at']]:.0%}." in said(page)
+    assert f"and gives {changed['weights'][changed['at']]:.0%}." in unescape(said(page))
     assert sum(changed["weights"]) == pytest.approx(1, abs=1e-4)
 
 

@@ -5,17 +5,12 @@ import math
 import numpy as np
 
 from attnviz.base import units
-from attnviz.base.words import N_
 from attnviz.models.architecture import gpus
 from attnviz.pages.fast.maths import cost, numerics, paged, tiles
 from attnviz.pages.lessons.maths.lesson_parts import (
     Facts,
-    Lesson,
-    LessonPicture,
-    LessonStep,
-    Notes,
-    Question,
     Subject,
+    fact,
     nearest_answer,
 )
 
@@ -23,6 +18,7 @@ GPU = "a100-80gb"
 TIMES = {"three": 3, "thirty": 30, "hundreds": 300}  #: id of an answer -> times fewer bytes
 
 
+@fact
 def too_large(_subject: Subject) -> Facts:
     """Bytes that one layer moves with the whole matrix, and in tiles."""
     costs = cost.run(cost.Config())
@@ -46,6 +42,7 @@ def too_large(_subject: Subject) -> Facts:
     )
 
 
+@fact
 def rises(_subject: Subject) -> Facts:
     """The row whose running maximum rises most at the middle tile, and its rescaled sum."""
     film = tiles.run(tiles.Config())
@@ -69,6 +66,7 @@ def rises(_subject: Subject) -> Facts:
     return Facts(values, "scaled" if factor < 1 else "stays")
 
 
+@fact
 def exact(_subject: Subject) -> Facts:
     """How far rounding takes tiles, the whole row at once, and sums in 16 bits."""
     result = numerics.run(numerics.Config())
@@ -88,6 +86,7 @@ def exact(_subject: Subject) -> Facts:
     )
 
 
+@fact
 def saved(_subject: Subject) -> Facts:
     """The time of one layer at best on a GPU, both ways."""
     costs, gpu = cost.run(cost.Config()), gpus()[GPU]
@@ -104,6 +103,7 @@ def saved(_subject: Subject) -> Facts:
     return Facts(values, "same" if costs.whole_matrix.flops == costs.tiles.flops else "fewer")
 
 
+@fact
 def in_blocks(_subject: Subject) -> Facts:
     """What is lost at the fullest step, reserved in one piece and held in blocks."""
     result = paged.run(paged.Config())
@@ -123,131 +123,3 @@ def in_blocks(_subject: Subject) -> Facts:
             "less": 1 - written / allocated,
         }
     )
-
-
-LESSON = Lesson(
-    "fast",
-    N_("Why flash attention is fast"),
-    (
-        LessonStep(
-            N_("A matrix that nobody needs"),
-            N_(
-                "{heads} heads look from {tokens:,} tokens at {tokens:,}: their scores take {scores}, while Q, K, V "
-                "and the output take {held}. Once the output is there, the scores are thrown away."
-            ),
-            LessonPicture("tiles"),
-            N_("Step through the film: where do scores lie, and for how long?"),
-            too_large,
-            Question(
-                N_("Never storing the matrix: how many times fewer bytes go between slow and fast memory?"),
-                N_("Whole {whole}, in tiles {tiled}: {times:.1f} times fewer."),
-                {"three": N_("about 3"), "thirty": N_("about 30"), "hundreds": N_("about 300")},
-            ),
-            LessonPicture("traffic"),
-            Notes(
-                N_("A GPU computes much faster than it moves. What it moves is what takes time."),
-                N_("They think that fewer bytes need fewer multiplications."),
-                4,
-            ),
-            ("tile", "score"),
-            "fast",
-            {"fast_section": "cost"},
-        ),
-        LessonStep(
-            N_("A softmax that does not wait"),
-            N_(
-                "Softmax needs the largest score and the sum of the whole row, and a tile shows {block} of its "
-                "{tokens} keys. So each row keeps the largest so far, the sum so far and its output so far."
-            ),
-            LessonPicture("tiles", {"at": "before"}),
-            N_("Find query {query} in the tile at work."),
-            rises,
-            Question(
-                N_(
-                    "Query {query} has the sum {sum:.2f}, with {was:.2f} as its largest score. Now comes {now:.2f}. "
-                    "What becomes of that sum?"
-                ),
-                N_(
-                    "Each of its terms was e^(score − {was:.2f}) and has to be e^(score − {now:.2f}): times "
-                    "{factor:.2f}, which is {scaled:.2f}. With this tile’s own terms it is {after:.2f}."
-                ),
-                {
-                    "stays": N_("It stays"),
-                    "scaled": N_("It is multiplied by e^(old − new)"),
-                    "again": N_("It starts again at 0"),
-                },
-            ),
-            after=LessonPicture("tiles"),
-            notes=Notes(N_("The output so far is multiplied by the same number, for the same reason."), "", 5),
-            terms=("online_softmax", "softmax"),
-            page="fast",
-        ),
-        LessonStep(
-            N_("The same numbers"),
-            N_(
-                "Nothing is left out or estimated. Tile by tile the output differs from the whole matrix’s by "
-                "{difference:.0e} of its largest value."
-            ),
-            LessonPicture("rounding"),
-            N_("Look where float16 without the maximum ends."),
-            exact,
-            Question(
-                N_("Over {keys:,} keys, which is nearer to float64: tiles or the whole row at once, both in float32?"),
-                N_(
-                    "Tiles err by {tiled:.1e}, the whole row by {whole:.1e}: sums in another order round otherwise. "
-                    "Sums kept in bfloat16 err by {low:.1%}, so they are kept in 32 bits: {mixed:.1%}."
-                ),
-                {"tiles": N_("tiles, by far"), "row": N_("the whole row, by far"), "alike": N_("they are alike")},
-            ),
-            notes=Notes(
-                N_("Exact is what sets it apart from sparse and linear attention."),
-                N_("They take it for an approximation."),
-                4,
-            ),
-            terms=("online_softmax",),
-            page="fast",
-            page_choices={"fast_section": "numerics"},
-        ),
-        LessonStep(
-            N_("What it saves"),
-            N_("One layer, {tokens:,} tokens, an {gpu} at its best: {whole} with the whole matrix, {tiled} in tiles."),
-            LessonPicture("roof"),
-            N_("Find both points: which roof is over each?"),
-            saved,
-            Question(
-                N_("It is {times:.1f} times as fast. How many FLOPs does it do?"),
-                N_("Whole {whole_flops}, in tiles {flops}. What it saves is moving."),
-                {"fewer": N_("fewer"), "same": N_("as many")},
-            ),
-            notes=Notes(N_("By formula, from the maker’s numbers. The page also shows what was measured."), "", 4),
-            terms=("roofline", "flop"),
-            page="fast",
-            page_choices={"fast_section": "cost"},
-        ),
-        LessonStep(
-            N_("The cache in pages"),
-            N_(
-                "The same thought for the KV cache: blocks of {block} tokens, found by a table. {requests} requests "
-                "come and go."
-            ),
-            LessonPicture("blocks"),
-            N_("Find a block that several requests share."),
-            in_blocks,
-            notes=Notes(
-                N_(
-                    "After step {step} one piece for each reserves {reserved} tokens for {used}, and {lost:.0%} is "
-                    "lost. Blocks hold {held}, and {less:.0%} is lost."
-                ),
-                "",
-                4,
-            ),
-            terms=("paged_cache", "kv_cache"),
-            page="fast",
-            page_choices={"fast_section": "paged"},
-        ),
-    ),
-    summary=N_(
-        "Tiles never store the scores, and blocks never reserve what is not there: at its fullest {lost:.0%} of the "
-        "reserved cache was empty, in blocks {less:.0%}."
-    ),
-)

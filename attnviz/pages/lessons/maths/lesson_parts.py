@@ -1,7 +1,7 @@
 """Building blocks of lessons: the subject with its sentence, facts, and steps, all as data."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -39,6 +39,11 @@ class Facts:
     right: str = ""
     answers: tuple[tuple[str, str], ...] = ()  #: (id, token) where the answers are tokens of the sentence
     also_right: tuple[str, ...] = ()
+
+    def joined(self, others: "Facts") -> "Facts":
+        """These and what others add; where both have the same, this."""
+        answering = self if self.right else others
+        return replace(answering, values={**others.values, **self.values})
 
 
 @dataclass(frozen=True)
@@ -229,16 +234,18 @@ def require_two(words: Sequence[str]) -> None:
 
 
 FactsFunction = Callable[[Subject], Facts]
+FACTS: dict[str, FactsFunction] = {}  #: by the names that lessons call them
+
+
+def fact(function: FactsFunction) -> FactsFunction:
+    """Register a function of facts under its name."""
+    FACTS[function.__name__] = function
+    return function
 
 
 def nearest_answer(answers: Mapping[str, float], value: float) -> str:
     """Id of the answer whose number is nearest to `value`."""
     return min(answers, key=lambda name: abs(answers[name] - value))
-
-
-def no_facts(_subject: Subject) -> Facts:
-    """Return no values, for a step whose sentences hold no number."""
-    return Facts({})
 
 
 PictureSettings = Mapping[str, str]
@@ -282,7 +289,7 @@ class LessonStep:
     idea: str
     picture: LessonPicture
     do: str = ""
-    facts: FactsFunction = no_facts
+    facts: tuple[str, ...] = ()  #: names, in the register of facts
     question: Question | None = None
     after: LessonPicture | None = None  #: the picture once the question is answered
     notes: Notes = field(default_factory=Notes)
@@ -291,22 +298,25 @@ class LessonStep:
     page_choices: Mapping[str, str] = field(default_factory=dict)  #: what that page is set to
 
 
+PageLink = tuple[str, str, Mapping[str, str]]  #: its words, a page, and what that page is set to
+
+
 @dataclass(frozen=True)
 class Lesson:
-    """The steps of one lesson, in the order in which links count them.
+    """The steps of one lesson, in the order in which links count them, as its file has them in one language.
 
-    `is_custom`: a lecturer's, whose sentences are shown as they were written. `summary` is what a student knows at the
-    end, with the facts of the last step. `page_links` follow it: label, page, and what that page is set to. `sentence`
-    is the lesson's own; a visitor who types another replaces it.
+    `summary` is what a student knows at the end, with the facts of the last step, and `page_links` follow it.
+    `sentence` is the lesson's own; a visitor who types another replaces it.
     """
 
     id: str
     title: str
     steps: tuple[LessonStep, ...]
-    is_custom: bool = False
-    sentence: str = ""
-    summary: str = ""
-    page_links: tuple[tuple[str, str, Mapping[str, str]], ...] = ()
+    is_custom: bool  #: a lecturer's
+    sentence: str
+    summary: str
+    page_links: tuple[PageLink, ...]
+    source: str  #: the text of its file
 
     @property
     def minutes(self) -> int:

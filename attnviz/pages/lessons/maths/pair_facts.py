@@ -4,30 +4,18 @@ import numpy as np
 
 from attnviz.analysis import head_matrix
 from attnviz.base.message import Message, Problem
-from attnviz.base.words import N_
 from attnviz.models.capture import Cut
 from attnviz.pages.explore.maths import why_there
 from attnviz.pages.lessons.maths.lesson_parts import (
     Facts,
-    Lesson,
-    LessonPicture,
-    LessonStep,
-    Notes,
-    Question,
     Subject,
+    fact,
     nearest_answer,
 )
 
 READER = (18, 6)  #: layer and head of the trained model that looks for what came after the same word
 #: weight from which it does so, and more than any other token has but the first, on which many heads rest
 LEAST, AHEAD = 0.05, 0.01
-EXAMPLE = why_there.EXAMPLES[0]
-ON_EXPLORE = {
-    "text": EXAMPLE.text,
-    "at": "18.6",
-    "open_why": "true",
-    "c": "1eNqrVirIzCtWsqpWKlGyio7VUUoGUmY6RjpKxSX5ealKOkrpRampeUqxtbUAHI8NRg",  # the cell of the example
-}
 
 
 def find_cell(subject: Subject) -> why_there.Cell:
@@ -76,6 +64,7 @@ def _name(found: why_there.WhyThere) -> Message | str:
     return Message("the token") if found.largest == "token" else found.largest.replace("mlp ", "MLP ")
 
 
+@fact
 def looks(subject: Subject) -> Facts:
     *_head, query, key = find_cell(subject)
     tokens, found = subject.tokens, take_apart(subject)
@@ -101,6 +90,7 @@ def writer_of(subject: Subject) -> tuple[int, int]:
     return layer, head
 
 
+@fact
 def writes(subject: Subject) -> Facts:
     """Where the head that wrote the key looks from there."""
     *_head, query, key = find_cell(subject)
@@ -117,6 +107,7 @@ def writes(subject: Subject) -> Facts:
     )
 
 
+@fact
 def without(subject: Subject) -> Facts:
     """What is left of the weight when the path is cut, and when the part is switched off in the whole model."""
     cut = cut_part(subject, take_apart(subject).largest)
@@ -126,102 +117,3 @@ def without(subject: Subject) -> Facts:
         {**looks(subject).values, "before": cut.weight_before, "after": cut.weight, "off": total},
         right=nearest_answer(left, cut.weight / max(cut.weight_before, 1e-30)),
     )
-
-
-LESSON = Lesson(
-    "pair",
-    N_("Two heads that work together"),
-    (
-        LessonStep(
-            N_("The same words again"),
-            N_(
-                "“{token}” comes again. Head 18.6 gives {share:.0%} of its weight to “{key}”, which followed it "
-                "before. Heads that do so are called induction heads."
-            ),
-            LessonPicture("pair"),
-            N_("Click other rows of the second half: where do they look?"),
-            looks,
-            notes=Notes(N_("What it finds there it can say next: it continues what it has seen once."), "", 3),
-            terms=("induction", "head"),
-            page="explore",
-            page_choices=ON_EXPLORE,
-        ),
-        LessonStep(
-            N_("What is found in a key"),
-            N_(
-                "A score is query times key. Both are sums: of the token, and of what each earlier head and MLP wrote "
-                "there. (An MLP is a part that works on each token alone.)"
-            ),
-            LessonPicture("pair"),
-            N_("Find the largest number of the table: its row asks, its column is found."),
-            looks,
-            Question(
-                N_("What in the key of “{key}” draws “{token}” most?"),
-                N_("In it, {part} adds {value:+.1f} to the score above its rivals; all else comes to {rest:+.1f}."),
-                {
-                    "token": N_("the token “{key}” itself"),
-                    "head": N_("what an earlier head wrote there"),
-                    "mlp": N_("what an MLP wrote there"),
-                },
-            ),
-            LessonPicture("pair", {"show": "table"}),
-            Notes(
-                N_("Nothing is estimated: the norms are held as they were, and the table adds up to the score."),
-                N_("They say: the word itself. But an earlier “{token}” is not where it looks."),
-                4,
-            ),
-            ("score", "query", "key"),
-            "explore",
-            ON_EXPLORE,
-        ),
-        LessonStep(
-            N_("One writes, the other reads"),
-            N_(
-                "Head {part} looks from “{key}” to “{source}” with {share:.0%} of its weight. What it takes there it "
-                "writes into “{key}”. Head 18.6 finds it from the later “{token}”."
-            ),
-            LessonPicture("pair", {"show": "writer"}),
-            N_("Click other rows: does it look one token back everywhere?"),
-            writes,
-            notes=Notes(
-                N_("The two heads never meet: the stream of “{key}” lies between them."),
-                N_("They think the second head compares words. It compares a mark with a word."),
-                3,
-            ),
-            terms=("previous_token_head", "induction"),
-            page="explore",
-            page_choices=ON_EXPLORE,
-        ),
-        LessonStep(
-            N_("Cut it, and see"),
-            N_(
-                "That a part adds most is no proof that it is needed. So {part} is taken out of the keys of head 18.6, "
-                "and nothing else."
-            ),
-            LessonPicture("pair", {"show": "table"}),
-            N_("Cut another part instead: how much does the weight move?"),
-            without,
-            Question(
-                N_("What is left of the {before:.0%} that “{token}” gives to “{key}”?"),
-                N_("{before:.1%} becomes {after:.1%}. With {part} switched off in the whole model it is {off:.1%}."),
-                {"all": N_("nearly all of it"), "half": N_("about half"), "none": N_("next to nothing")},
-            ),
-            LessonPicture("pair", {"show": "cut"}),
-            Notes(
-                N_("A part says what wrote it, not what it means. Weights are not causes; the cut is."),
-                N_("They take the largest number for a cause before anything was cut."),
-                4,
-            ),
-            ("knock_out", "induction"),
-            "explore",
-            ON_EXPLORE,
-        ),
-    ),
-    sentence=EXAMPLE.text,
-    summary=N_("A head reads what another wrote: cut that path, and {before:.1%} becomes {after:.1%}."),
-    page_links=(
-        (N_("Cut other parts of this score"), "explore", ON_EXPLORE),
-        (N_("See which heads do this, and how strongly"), "heads", {"hd_by": "induction"}),
-        (N_("See two such heads being born"), "born", {}),
-    ),
-)

@@ -1,50 +1,32 @@
-"""All lessons, in the order in which one learns, and the names of their facts."""
+"""All lessons, in the order in which one learns, as their files in texts/ have them in each language."""
 
-from attnviz.pages.lessons.maths import (
-    born_facts,
-    cache_facts,
-    fast_facts,
-    heads_facts,
-    mask_facts,
-    mixture_facts,
-    model_facts,
-    order_facts,
-    pair_facts,
-    row_facts,
-    scaling_facts,
-)
-from attnviz.pages.lessons.maths.lesson_parts import FactsFunction, Lesson, no_facts
+from functools import cache
+from pathlib import Path
 
-LESSONS: dict[str, Lesson] = {
-    module.LESSON.id: module.LESSON
-    for module in (
-        mixture_facts,
-        row_facts,
-        scaling_facts,
-        heads_facts,
-        mask_facts,
-        order_facts,
-        cache_facts,
-        fast_facts,
-        model_facts,
-        born_facts,
-        pair_facts,
-    )
-}
+from attnviz.base.words import ENGLISH, current_language
+from attnviz.pages.lessons import choices
+from attnviz.pages.lessons.maths.lesson_parts import Lesson
+from attnviz.pages.lessons.panels import lesson_file
+
+TEXTS = Path(__file__).parents[1] / "texts"
 
 
-def facts_name(facts: FactsFunction) -> str:
-    """Name of a facts function in a lecturer's file: module and function, as in "row_facts.score"."""
-    return f"{facts.__module__.rsplit('.', 1)[-1]}.{facts.__name__}"
+@cache
+def lessons_in(language: str) -> dict[str, Lesson]:
+    """The lessons by their ids; in English where a language has no file of one."""
+    files = {name: TEXTS / f"{name}.{language}.md" for name in choices.IDS}
+    return {
+        name: lesson_file.read(file.read_text("utf-8"), name) if file.exists() else lessons_in(ENGLISH)[name]
+        for name, file in files.items()
+    }
 
 
-#: all facts by that name, each lesson's in the order of the alphabet
-FACTS: dict[str, FactsFunction] = {
-    facts_name(step.facts): step.facts
-    for lesson in LESSONS.values()
-    for step in sorted(lesson.steps, key=lambda step: facts_name(step.facts))
-    if step.facts is not no_facts
-}
+LESSONS = lessons_in(ENGLISH)  #: their steps are the same in all languages
+
+
+def current_lessons() -> dict[str, Lesson]:
+    """The lessons in the visitor's language."""
+    return lessons_in(current_language())
 
 
 def lesson_steps(lesson: Lesson) -> list[tuple[str, int]]:

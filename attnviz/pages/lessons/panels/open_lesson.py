@@ -1,9 +1,7 @@
 """The open lesson, one of the app's or a lecturer's own: walking through its steps, and its file."""
 
-import json
-from collections.abc import Mapping
+import re
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -12,12 +10,11 @@ from attnviz.app.links.choices import Choice
 from attnviz.app.panel import show_problem
 from attnviz.app.workarounds.streamlit_adapter import upload_id
 from attnviz.base.message import Problem
-from attnviz.base.words import _, join_list
+from attnviz.base.words import _
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths.lesson_parts import Lesson, LessonPicture, LessonStep, Question, no_facts
-from attnviz.pages.lessons.panels import own_lesson
-from attnviz.pages.lessons.panels.all_lessons import LESSONS, facts_name, lesson_steps
-from attnviz.pages.lessons.panels.hand_pictures import PICTURES
+from attnviz.pages.lessons.maths.lesson_parts import Lesson
+from attnviz.pages.lessons.panels import lesson_file
+from attnviz.pages.lessons.panels.all_lessons import current_lessons, lesson_steps
 
 PICTURE_KEY = "l-pic-"
 MENU = "l-lessons"  #: the menu of all lessons, which closes when a step is chosen
@@ -31,11 +28,11 @@ def current_lesson(*, quiet: bool = False) -> Lesson:
     """
     lesson_id = link_state.value(choices.LESSON)
     if lesson_id != choices.OWN_LESSON:
-        return LESSONS[lesson_id]
+        return current_lessons()[lesson_id]
     text = link_state.value(choices.OWN_TEXT)
     try:
         if text:
-            return own_lesson.read(text)
+            return lesson_file.read(text)
         problem = Problem(
             "This link asks for a lecturer’s own lesson, but brings none: open its file below the lesson’s name."
         )
@@ -43,7 +40,7 @@ def current_lesson(*, quiet: bool = False) -> Lesson:
         problem = refused
     if not quiet:
         show_problem(problem)
-    return LESSONS[choices.IDS[0]]
+    return current_lessons()[choices.IDS[0]]
 
 
 def walk(by: int) -> None:
@@ -78,21 +75,19 @@ def draw_file_menu(displayed: Lesson) -> None:
     st.caption(_("Your own lesson is a small text file: save this one, change it, open it again, hand it on."))
     st.download_button(
         _("Save this lesson as a file"),
-        data=link_state.value(choices.OWN_TEXT)
-        if displayed.is_custom
-        else lesson_as_text(displayed, lesson_sentence(displayed)),
-        file_name=f"lesson-{displayed.id}.toml",
+        data=lesson_as_text(displayed, lesson_sentence(displayed)),
+        file_name=f"lesson-{displayed.id}.md",
         mime="text/plain",
         on_click="ignore",
         key="l-save",
     )
     answer = st.container()  # above the box, where it is seen: the menu ends below it
-    uploaded = st.file_uploader(_("Open a lesson"), type=["toml", "txt"], key="l-file")
+    uploaded = st.file_uploader(_("Open a lesson"), type=["md", "txt", "toml"], key="l-file")
     if uploaded is None or st.session_state.get(_OPENED) == upload_id(uploaded):
         return
     text = uploaded.getvalue().decode("utf-8", "replace")
     try:
-        lesson = own_lesson.read(text)
+        lesson = lesson_file.read(text)
     except Problem as problem:
         with answer:
             show_problem(problem)
@@ -104,64 +99,9 @@ def draw_file_menu(displayed: Lesson) -> None:
     st.rerun()
 
 
-def lesson_as_text(lesson: Lesson, sentence: str = "") -> str:
-    """Write a lesson as the text of a file, with the sentence that it starts with."""
-    lines = [*(f"# {line}" for line in _guide_lines()), "", f"title = {_format_toml(lesson.title)}"]
-    if sentence:
-        lines.append(f"sentence = {_format_toml(sentence)}")
-    for step in lesson.steps:
-        lines += [
-            "",
-            "[[step]]",
-            *(f"{key} = {_format_toml(value)}" for key, value in _step_fields(step).items() if _format_toml(value)),
-        ]
-    return "\n".join(lines) + "\n"
-
-
-def _step_fields(step: LessonStep) -> dict[str, Any]:
-    """Fields of a step under their names in a file; empty ones are not written."""
-    question = step.question or Question("", "")
-    after = step.after or LessonPicture("")
-    page = "/" if step.page == own_lesson.HOME else step.page  # the start page is the app's address alone
-    return {
-        "title": step.title,
-        "idea": step.idea,
-        "facts": facts_name(step.facts) if step.facts is not no_facts else "",
-        "picture": step.picture.kind,
-        "set": step.picture.settings,
-        "do": step.do,
-        "question": question.prompt,
-        "answers": list(question.answers.values()),
-        "ids": [] if question.right else list(question.answers),
-        "right": list(question.answers).index(question.right) + 1 if question.right else "",
-        "truth": question.truth,
-        "after": after.kind,
-        "after_set": after.settings,
-        "say": step.notes.say,
-        "wrong": step.notes.wrong,
-        "minutes": step.notes.minutes,
-        "terms": list(step.terms),
-        "link": f"{page}?{urlencode(step.page_choices)}" if step.page_choices else page,
-    }
-
-
-def _format_toml(value: Any) -> str:
-    """Format a text, number, list of texts, or table of texts as TOML; nothing for an empty one."""
-    if isinstance(value, Mapping):
-        pairs = ", ".join(f"{name} = {_format_toml(entry)}" for name, entry in value.items())
-        return f"{{ {pairs} }}" if pairs else ""
-    return "" if value in ("", []) else json.dumps(value, ensure_ascii=False)
-
-
-def _guide_lines() -> list[str]:
-    """Lines of help at the top of the file, for the lecturer who changes it."""
-    return [
-        _("Change the words between quotation marks. A step begins with [[step]]: copy whole steps, or delete them."),
-        _("Every step needs title, idea and picture; any other line can go."),
-        _("picture: {pictures}; set: how it opens; do: what to try with it").format(pictures=join_list(PICTURES)),
-        _("facts: what computes the numbers that stand in braces; keep it as long as its words have braces"),
-        _("question, answers: asked before truth is shown; right: the number of the right answer, counted from 1"),
-        _("after, after_set: the picture once it is answered, where it is to be another"),
-        _("say, wrong, minutes: teacher’s notes; terms: words that are explained below the step"),
-        _("link: where the step goes on, as Share copies it"),
-    ]
+def lesson_as_text(lesson: Lesson, sentence: str) -> str:
+    """The text of a lesson's file, with the sentence that it starts with."""
+    if lesson.is_custom:
+        return lesson.source
+    others = re.sub(r"^- sentence: .*\n", "", lesson.source, flags=re.MULTILINE)
+    return others.replace("\n\n", f"\n\n- sentence: {sentence}\n", 1)
