@@ -11,6 +11,7 @@ export class HeadTools {
   constructor(view) {
     this.view = view;
     this.box = el("div", "av-tools");
+    this.deeds = el("div", "av-wrap av-deeds"); // what can be done with the head, once its picture is understood
     this.isFull = false; // whether what changes the picture stands along it
     /** @type {ReturnType<HeadTools["build"]> | null} */
     this.buttons = null;
@@ -31,9 +32,10 @@ export class HeadTools {
     root.dataset.mainPicture = how;
     const { squares, stage } = lines;
     if (full) {
-      head.replaceChildren(titleBox, controls.silence, guess.button, finder.button, said, read, this.box);
+      head.replaceChildren(titleBox, read, this.box, said);
+      this.deeds.replaceChildren(guess.button, finder.button, controls.silence);
       main.replaceChildren(heatmap.stage, controls.box, controls.changed);
-      side.replaceChildren(finder.box, this.view.steps.box, stage, squares.box, bar);
+      side.replaceChildren(finder.box, this.view.steps.box, stage, squares.box, this.deeds, bar);
       pair.replaceChildren(main, side);
       root.replaceChildren(help, live, head, chips.box, pair, foot);
       return;

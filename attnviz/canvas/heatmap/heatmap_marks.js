@@ -24,7 +24,7 @@ import {
  * @type {{ of: (scene: HeatmapScene) => unknown, draw: (context: DrawingContext, scene: HeatmapScene) => void }[]}
  */
 const MARKS = [
-  { of: ({ cells, picture }) => (cells.w >= 30 && cells.h >= 13 ? picture : null), draw: drawNumbers },
+  { of: ({ cells, picture }) => (cells.w >= 24 && cells.h >= 13 ? picture : null), draw: drawNumbers },
   { of: ({ segments }) => (segments.flat().length ? segments : null), draw: drawSegments },
   { of: ({ wanted }) => (wanted ? [...wanted] : null), draw: drawWanted },
 ];
@@ -41,13 +41,13 @@ export function drawMarks(context, scene) {
   context.restore();
 }
 
-/** Pixels of a number in a cell, where it is not presented. */
+/** Pixels of a number in a cell, where labels are no larger. */
 const PRINTED = 13;
 
 /** The number of each cell. @param {DrawingContext} context @param {HeatmapScene} scene */
-function drawNumbers(context, { theme, codes, table, valueAt, plot, cells: c, font }) {
-  const large = font > PRINTED; // presented, they are read from the last row: no zero stands before the point
-  const size = Math.min(large ? font : PRINTED, Math.floor(c.w / (large ? 1.9 : 3.1)), Math.floor(c.h * 0.66));
+function drawNumbers(context, { theme, codes, table, valueAt, plot, cells: c, font, signed }) {
+  const size = Math.floor(Math.min(Math.max(font, PRINTED), c.w / (signed ? 3.1 : 2.1), c.h * 0.66));
+  const full = c.w >= 3.1 * size; // elsewhere no zero stands before the point, so that letters are not smaller
   drawWith(context, { font: `${size}px ${theme.font}`, textAlign: "center", textBaseline: "middle" });
   for (let q = Math.floor(c.q0); q < Math.min(c.nq, c.q0 + c.span.q); q++) {
     for (let k = Math.floor(c.k0); k < Math.min(c.nk, c.k0 + c.span.k); k++) {
@@ -57,8 +57,11 @@ function drawNumbers(context, { theme, codes, table, valueAt, plot, cells: c, fo
       context.fillStyle = inkOn(toRgb(table[code]));
       context.globalAlpha = Math.abs(value) < 0.005 ? 0.45 : 0.95;
       const text = Math.abs(value) >= 100 ? formatFixed(value, 0) : formatFixed(value, 2).replace("-", "−");
-      const short = large ? text.replace(/^(−?)0\.(?=\d)/, "$1.") : text;
-      context.fillText(short, plot.x + (k + 0.5 - c.k0) * c.w, plot.y + (q + 0.5 - c.q0) * c.h);
+      context.fillText(
+        full ? text : text.replace(/^(−?)0\.(?=\d)/, "$1."),
+        plot.x + (k + 0.5 - c.k0) * c.w,
+        plot.y + (q + 0.5 - c.q0) * c.h,
+      );
     }
   }
   context.globalAlpha = 1;

@@ -18,7 +18,7 @@ import { drawLit, drawMarks, isLit } from "./heatmap_marks.js";
 export const SUMS = { wide: 34, high: 24 };
 /** What stands beside others: font, longest label, largest cell and tallest plot, in pixels. */
 export const COMPACT = { font: 10, room: 64, cell: 40, high: 340 };
-/** A cell that is low for want of room may be so many times as wide, unless it is presented. */
+/** A cell that is low for want of room may be so many times as wide. */
 const WIDEST_CELL = 2.8;
 
 /**
@@ -54,13 +54,13 @@ export function heatmapLayout({ shape, width, high = null, compact, font, labels
   const foot = sums ? SUMS.high : 0;
   const given = { nk, width, font, labelsQ, labelsK };
   const usual = compact ? COMPACT.high : 620;
-  // presented, cells are square, and no wider than the window leaves them high below labels that stand level
-  const most = presented && high !== null ? Math.min(60, (high - font - 12 - foot - 4) / nq) : 60;
+  // presented, cells are no wider than goes with what the window leaves them high below labels that stand level
+  const most = presented && high !== null ? Math.min(60, (WIDEST_CELL * (high - font - 12 - foot - 4)) / nq) : 60;
   const { left, right, top, cell, flat } = measureLabels(given, compact ? COMPACT.cell : most, sums ? SUMS.wide : 0);
   const tallest = high === null ? usual : clamp(high - top - foot - 4, 120, 900);
   const cellH = Math.max(Math.min(cell, tallest / nq), Math.min(14, tallest / nq));
   const squareH = Math.min(cell, tallest / nq);
-  const squareW = high === null ? squareH : Math.min(cell, squareH * (presented ? 1 : WIDEST_CELL));
+  const squareW = high === null ? squareH : Math.min(cell, squareH * WIDEST_CELL);
   const plot = { x: left, y: top, w: (nq === nk ? squareW : cell) * nk, h: (nq === nk ? squareH : cellH) * nq };
   return { plot, flat, width: Math.ceil(left + plot.w + right), height: Math.ceil(top + plot.h + foot + 4) };
 }

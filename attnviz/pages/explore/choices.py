@@ -88,7 +88,7 @@ HUB_ID = PAGE.text("hub_id", longest=1000, label=N_("Hub id or folder"))
 FRAME = PAGE.one_of("frame", ("usual", "none", "start", "chat"), label=N_("Put around the sentence"))
 STACK = PAGE.one_of("stack", ("", "encoder", "decoder", "cross"), label=N_("Attention"))
 AT: Choice[HeadPlace] = PAGE.custom("at", START, parse_head, head_name, (3, 1), label=N_("Head (layer.head)"))
-ORDER = PAGE.one_of("by", ("place", *whole_model.MEASURES), label=N_("All heads, ordered by"))
+ORDER = PAGE.one_of("by", ("place", *whole_model.MEASURES), label=N_("All heads by"))
 
 # A long text in place of the sentence
 DOCUMENT = PAGE.one_of("doc", ("", "alice", "boat", "own"), label=N_("Long text"))

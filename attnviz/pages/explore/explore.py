@@ -187,7 +187,8 @@ def draw_heads(request: Request) -> None:
             overview.offer_grid(run, stack, tiles)
         with large:
             displayed = head.draw(run, stack, *selected)
-        draw_panels(displayed)
+        with st.container(key="panels"):
+            draw_panels(displayed)
         with standouts:
             overview.draw_standouts(run, stack)
 

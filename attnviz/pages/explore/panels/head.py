@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.analysis import head_matrix, what_if
 from attnviz.analysis.model_run import ModelRun, Request, Stack, StackId
@@ -48,10 +49,10 @@ def times_asked() -> int:
 def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.DisplayedHead:
     """Draw the selected head large, with its display options below."""
     picture = st.container()
-    below = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
-    with below:
+    line = show.caption_line("head-out")
+    with line:
         caption = shown_head.weights_caption(run).format(model=escape_markdown(run.name))
-        st.caption(caption, help=shown_head.origin_sentence(run), width="content")
+        st.caption(caption, help=shown_head.origin_sentence(run))
         with menu(_("Display"), "display", icon="palette", type="tertiary"):
             options = _choose_options(stack.same_tokens and any(span.segment for span in stack.queries.spans))
             colours = _choose_colours(stack)
@@ -87,7 +88,7 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
         displayed = shown_head.DisplayedHead(
             run, stack, layer, head, options, data, replace(view, pins=pins), matrix, edit
         )
-        _draw_footer(displayed)
+    _draw_footer(displayed, line)
     return displayed
 
 
@@ -218,7 +219,7 @@ def _cell_offer(displayed: shown_head.DisplayedHead, name: str, caption: str) ->
     )
 
 
-def _draw_footer(displayed: shown_head.DisplayedHead) -> None:
+def _draw_footer(displayed: shown_head.DisplayedHead, line: DeltaGenerator) -> None:
     """Draw the footer of the large head: the menu that saves it and what stands beside it, and notes."""
     run, stack, matrix = displayed.run, displayed.stack, displayed.matrix
     name = f"attention-{run.request.model}-layer{displayed.layer}-head{displayed.head}"
@@ -244,9 +245,9 @@ def _draw_footer(displayed: shown_head.DisplayedHead) -> None:
             canvases=["head .av-lines"],
         )
         beside = (_("Matrix"), _("Lines"), lines)
-    with show.caption_line("head-out"):
-        if output_sentence:
-            st.markdown(translate_markdown(output_sentence), width="stretch")
+    if output_sentence:
+        st.markdown(translate_markdown(output_sentence))
+    with line:
         show.save_menu(
             partial(head_picture, matrix.data, view, view.pins, title, computed=displayed.data, edit=displayed.edit),
             name,

@@ -53,7 +53,7 @@ def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
     }
     measure = widgets.select_one(
         choices.ORDER,
-        _("All heads, ordered by"),
+        _("All heads by"),
         {"place": _("layer and head")} | measures,
         style="select",
     )
