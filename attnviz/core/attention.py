@@ -86,13 +86,16 @@ def attend(
     return Stages(scores, scaled, masked, weights, output, empty_rows, dropped)
 
 
-def causal_weights(q: Tensor, k: Tensor, scale: float) -> Tensor:
-    """The weights (..., H, Q, K) of `attend` for the last Q queries of a causal mask, in fewer passes over them."""
+def causal_scores(q: Tensor, k: Tensor, scale: float) -> Tensor:
+    """Scaled scores (..., H, Q, K) of the last Q queries of a causal mask.
+
+    Keys that come later have a score so low that their weight is 0, yet finite, so that 0 times it is 0.
+    """
     count = q.shape[-2]
     scores = grouped_matmul(q * scale, k.mT)
     hidden = torch.ones(count, count, dtype=torch.bool, device=scores.device).triu(1)
-    scores[..., k.shape[-2] - count :].masked_fill_(hidden, -torch.inf)
-    return scores.softmax(-1)
+    scores[..., k.shape[-2] - count :].masked_fill_(hidden, torch.finfo(scores.dtype).min / 2)
+    return scores
 
 
 def grouped_matmul(per_query_head: Tensor, per_kv_head: Tensor) -> Tensor:

@@ -32,6 +32,11 @@ def test_entropy_of_a_3x3_case_worked_by_hand():
     close(measures.entropy_share(BY_HAND), [0, by_hand[1] / math.log(3), 1])
 
 
+def test_entropy_is_the_same_from_scores():
+    scores = torch.tensor([[5.0, -1e30, -1e30], [0, math.log(3), -1e30], [-700, -700, -700]], dtype=torch.float64)
+    close(measures.entropy_of_scores(scores, scores.softmax(-1)), measures.entropy(BY_HAND))
+
+
 def test_total_variation_of_rows_worked_by_hand():
     even = torch.tensor(EVEN, dtype=torch.float64)
     close(measures.total_variation(BY_HAND, even.expand(3, 3)), [2 / 3, 0.75 - 1 / 3, 0])

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attnviz.base.message import MessageList, Problem, require_whole
 from attnviz.core import measures
-from attnviz.core.attention import causal_weights
+from attnviz.core.attention import causal_scores
 from attnviz.models.capture.head_selection import resolve_index, to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.tokens.units import Unit
 
-CELLS = 1 << 20  #: of a band, about: it stays in the processor's cache
+CELLS = 1 << 21  #: of a band, about: it stays in the processor's cache
 FEWEST_ROWS = 32  #: of a band: with fewer, calls would take longer than numbers
 
 
@@ -37,6 +37,7 @@ class WeightBand(Band):
     """The weights of a band."""
 
     weights: Tensor  #: (B, H', q, k)
+    scores: Tensor | None = None  #: where the layer is plain and causal: what the softmax was given
 
 
 def split_bands(layer: RecordedLayer, heads: Sequence[int] | None = None, aligned: bool = False) -> Iterator[Band]:
@@ -71,8 +72,12 @@ def weight_bands(
     """Yield a layer's weights in the bands of `split_bands`."""
     simple = is_plain_causal(layer)
     for band in split_bands(layer, heads, aligned):
-        weights = _causal_weights(layer, band) if simple else layer.cropped(band.rows, band.keys).weights(band.heads)
-        yield WeightBand(band.heads, band.rows, band.keys, weights)
+        if simple:
+            scores = _causal_scores(layer, band)
+            yield WeightBand(band.heads, band.rows, band.keys, scores.softmax(-1), scores)
+        else:
+            weights = layer.cropped(band.rows, band.keys).weights(band.heads)
+            yield WeightBand(band.heads, band.rows, band.keys, weights)
 
 
 def _looks_ahead(mask: Tensor, q_len: int, k_len: int) -> bool:
@@ -86,12 +91,12 @@ def is_plain_causal(layer: RecordedLayer) -> bool:
     return layer.exact and layer.causal and layer.shape[2] == layer.shape[3] and all(extra is None for extra in more)
 
 
-def _causal_weights(layer: RecordedLayer, band: Band) -> Tensor:
-    """Weights of plain causal heads, all those of one K/V head or of the layer, in fewer passes than `attend` takes."""
+def _causal_scores(layer: RecordedLayer, band: Band) -> Tensor:
+    """Scores of plain causal heads, all those of one K/V head or of the layer, in fewer passes than `attend` takes."""
     q, k, _ = layer.qkv
     groups = sorted({head * layer.n_kv_heads // layer.n_heads for head in band.heads})
     queries, keys = to_float32(q[:, band.heads, band.rows]), to_float32(k[:, groups, band.keys])
-    return causal_weights(queries, keys, layer.scale)
+    return causal_scores(queries, keys, layer.scale)
 
 
 def visible_keys(mask: Tensor, rows: slice) -> slice:
@@ -157,10 +162,10 @@ def pool_layer(layer: RecordedLayer, units: Sequence[Unit], how: Literal["mean",
     for number, unit in enumerate(units):
         unit_of[unit.start : unit.stop] = number
     count = len(units) + 1
-    of_keys = nn.functional.one_hot(unit_of, count).float()  # (K, U + 1)
     pooled = torch.zeros(b, heads, count, count, device=layer.device)
     for band in weight_bands(layer):
-        summed = band.weights.to(of_keys.dtype) @ of_keys[band.keys]  # (B, H', q, U + 1)
+        summed = pooled.new_zeros(*band.weights.shape[:3], count)
+        summed.index_add_(3, unit_of[band.keys], band.weights.to(pooled.dtype))  # (B, H', q, U + 1)
         rows = unit_of[band.rows.start + k_len - q_len : band.rows.stop + k_len - q_len]
         pooled[:, band.heads] = pooled[:, band.heads].scatter_reduce(
             2, rows[:, None].expand_as(summed), summed, "amax" if how == "max" else "sum"
@@ -212,34 +217,32 @@ def profile_layer(layer: RecordedLayer, edges: Sequence[int]) -> tuple[Tensor, T
     """Mean entropy (B, H), weight on the first token (B, H) and weight by distance (B, H, bins) of a layer."""
     b, heads, q_len, k_len = layer.shape
     real = None if layer.padding is None else layer.padding[..., 0, :].expand(b, -1, -1)  # (B, 1, K)
-    positions = torch.arange(k_len, device=layer.device).expand(b, 1, -1) if real is None else real.cumsum(-1) - 1
-    values = torch.empty(b, heads, q_len, 2 + len(edges), device=layer.device)
+    first = measures.first_keys(torch.empty((), device=layer.device).expand(layer.shape), real)
+    values = torch.empty(2, b, heads, q_len, device=layer.device)
+    by_offset = torch.zeros(b, heads, q_len + k_len - 1, device=layer.device)
     for band in weight_bands(layer):
         weights = band.weights if real is None else band.weights * real[..., None, band.keys]
-        queries = slice(band.rows.start + k_len - q_len, band.rows.stop + k_len - q_len)
-        first = (positions[..., None, band.keys] == 0).to(weights.dtype)
-        columns = [
-            measures.entropy(weights).unsqueeze(-1),
-            measures.weighted_sum(weights, first).unsqueeze(-1),
-            _weight_by_distance(weights, positions[..., queries], positions[..., band.keys].contiguous(), edges),
-        ]
-        empty = weights.sum(-1, keepdim=True) == 0
-        values[:, band.heads, band.rows] = torch.cat(columns, -1).masked_fill(empty, torch.nan)
-    means = measures.mean_over_rows(values.movedim(-1, 0), layer.real_queries)
-    return means[0], means[1], means[2:].movedim(0, -1)
+        entropy = measures.entropy(weights) if band.scores is None else measures.entropy_of_scores(band.scores, weights)
+        rows = torch.stack([entropy, measures.weighted_sum(weights, first[..., band.keys])])
+        values[:, :, band.heads, band.rows] = rows.masked_fill(weights.sum(-1) == 0, torch.nan)
+        if layer.real_queries is not None:
+            weights = weights * layer.real_queries[..., band.rows, None]
+        start = q_len - band.rows.stop + band.keys.start
+        sums = sum_diagonals(weights)
+        by_offset[:, band.heads, start : start + sums.shape[-1]] += sums
+    entropy, sinks = measures.mean_over_rows(values, layer.real_queries)
+    away = (torch.arange(q_len + k_len - 1, device=layer.device) - (k_len - 1)).abs()
+    bins = torch.bucketize(away, torch.tensor(edges[1:], device=layer.device), right=True)
+    mass = by_offset.new_zeros(b, heads, len(edges)).index_add_(2, bins, by_offset)
+    counted = ~values[0].isnan() if layer.real_queries is None else ~values[0].isnan() & layer.real_queries
+    return entropy, sinks, mass / counted.sum(-1, keepdim=True)
 
 
-def _weight_by_distance(weights: Tensor, queries: Tensor, keys: Tensor, edges: Sequence[int]) -> Tensor:
-    """Weight (B, H', q, bins) of weights (B, H', q, k) by how far each key is from its query.
-
-    `queries` (B, 1, q) and `keys` (B, 1, k) are their positions, in rising order.
-    """
-    nearer = torch.tensor(edges[1:], device=keys.device)  # keys nearer than these
-    low = torch.searchsorted(keys, (queries[..., None] - nearer + 1).flatten(2)).unflatten(-1, (-1, len(nearer)))
-    high = torch.searchsorted(keys, (queries[..., None] + nearer).flatten(2)).unflatten(-1, (-1, len(nearer)))
-    before = nn.functional.pad(weights.cumsum(-1), (1, 0))  # weight on all keys before each
-    shape = (*weights.shape[:-1], len(nearer))
-    within = before.gather(-1, high.expand(shape)) - before.gather(-1, low.expand(shape))
-    return (
-        torch.cat([within, before[..., -1:]], -1).diff(dim=-1, prepend=torch.zeros_like(before[..., :1])).clamp_min(0)
-    )
+def sum_diagonals(weights: Tensor) -> Tensor:
+    """Sums over the rows of (..., q, k) where key minus query is the same, (..., q + k - 1), lowest first."""
+    *lead, q_len, k_len = weights.shape
+    width = q_len + k_len - 1
+    skewed = weights.new_zeros(*lead, q_len, width)  # each row one place further left than the row above it
+    view = skewed.as_strided(weights.shape, (*skewed.stride()[:-2], width - 1, 1), q_len - 1)
+    view.copy_(weights)
+    return skewed.sum(-2)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnviz.analysis.heads.scan import scan
 from attnviz.base.message import Problem
@@ -111,6 +112,35 @@ def test_patterns_in_bands_are_those_of_whole_matrices(monkeypatch):
             (parts,) = scan(model, ids, patterns)
         for name, scores in whole.by_sentence.items():
             np.testing.assert_allclose(parts.by_sentence[name], scores, atol=1e-6, err_msg=name)
+
+
+LONG_TEXT_CALLS = {
+    "row": lambda trace: trace.row(-1),
+    "pooled": lambda trace: trace.pooled([(at, at + 16) for at in range(0, 2048, 16)]),
+    "profiles": lambda trace: trace.profiles(),
+    "max_logits": lambda trace: trace.max_logits(),
+    "find_heads": lambda trace: list(scan(llama(max_position_embeddings=2048), trace.inputs["input_ids"])),
+}
+
+
+class LargestTensor(TorchDispatchMode):
+    """Notes how many numbers the largest tensor has that any operation makes."""
+
+    numel = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        made = func(*args, **(kwargs or {}))
+        if isinstance(made, torch.Tensor) and 0 not in made.stride():
+            self.numel = max(self.numel, made.numel())
+        return made
+
+
+@pytest.mark.parametrize("call", LONG_TEXT_CALLS)
+def test_a_long_text_is_never_a_matrix_of_more_than_one_head(call):
+    trace = capture(llama(max_position_embeddings=2048, sliding_window=None), input_ids=tokens(1, 2048), logits=None)
+    with LargestTensor() as largest:
+        LONG_TEXT_CALLS[call](trace)
+    assert largest.numel <= 2048**2
 
 
 # Texts: as long as the model reads, and in units.
