@@ -52,7 +52,7 @@ MOST_SECONDS_OF_LINK = 12  #: of the processor: a small training, and twenty ste
 MOST_BYTES_OF_LINK = 128_000_000
 #: Of a page that patches a model's passes over as many tokens as may be (measured 430 to 500 MB), one that loads a
 #: small model (91), and one that writes with a model (110 to 139).
-OF_PASSES = {"why": 560_000_000, "positions": 160_000_000, "decoding": 180_000_000}
+OF_PASSES = {"why": 450_000_000, "positions": 160_000_000}
 LONG = 15_000  #: characters: an address has at most 16,000
 LEFT_OUT = {"model", "model_b"}  #: another model is loaded in the line, as the owner allows it
 SECTIONS = 8  #: at most, of a page

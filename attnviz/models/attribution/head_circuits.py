@@ -19,12 +19,9 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Message, MessageList, Problem, require_whole
 from attnviz.models.attribution.patching import Model
-from attnviz.models.capture.adapter import switch_implementation, uses_interface
-from attnviz.models.capture.attention_call import listen_to_calls
 from attnviz.models.capture.forward_pass import (
     attach_hooks,
     block_name,
-    disable_compile,
     input_device,
     is_hidden,
     is_within,
@@ -37,7 +34,7 @@ from attnviz.models.capture.head_selection import resolve_index, to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.residual import LogitPath, Residual, freeze_norm
 from attnviz.models.capture.run import capture
-from attnviz.models.capture.stream_parts import BlockListener, StopRun
+from attnviz.models.capture.stream_parts import BlockCall, BlockListener, ModelPass, StopRun
 from attnviz.models.capture.trace import Trace
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_id
@@ -106,7 +103,7 @@ def head_circuits(
     chosen = [resolve_index("token", token_id(tokenizer, token), embeds.num_embeddings) for token in tokens or ()]
     if tokens is not None and not chosen:
         raise Problem("tokens is empty: name at least one, or leave it out for the vocabulary")
-    trace, here = _run_one_token(model, 0)
+    trace, model_pass, here = _run_one_token(model, 0)
     stream = trace.residual
     assert stream is not None  # which was asked for
     recorded = trace[resolve_index("layer", layer, len(trace))]
@@ -117,13 +114,13 @@ def head_circuits(
         raise Problem("the token vectors of {model} are not as wide as its stream", model=type(model).__name__)
     kv_head = head * recorded.n_kv_heads // recorded.n_heads
     require_whole("distance", distance, 0)
-    there = here if distance == 0 else _run_one_token(model, distance)[1]
+    there = here if distance == 0 else _run_one_token(model, distance)[2]
     ids = torch.arange(embeds.num_embeddings) if tokens is None else torch.tensor(chosen)
     parts: list[tuple[Tensor, Tensor, Tensor]] = []
     for some in ids.split(8 * ROWS):
         with torch.no_grad():
             rows = embeds(some.to(input_device(embeds)))[:, None]  # (N, 1, M)
-        later, first = (_read_attention(model, block, recorded.name, calls[block], rows) for calls in (there, here))
+        later, first = (_read_attention(model_pass, block, recorded, calls[block], rows) for calls in (there, here))
         q, _, _ = later.qkv
         _, k, v = first.qkv
         parts.append(
@@ -186,14 +183,14 @@ def composition_scores(model: Model) -> Composition:
     The gain of a layer's own norm is part of what it reads; norms after attention are not counted.
     """
     model = unwrap_model(model)
-    trace, calls = _run_one_token(model, 0)
+    trace, model_pass, calls = _run_one_token(model, 0)
     heads = {layer.n_heads for layer in trace}
     if len(heads) != 1:
         raise Problem(
             "composition scores are of layers with one number of heads; this model has {several}",
             several=MessageList(heads),
         )
-    maps = [_HeadMaps.read_layer(model, calls, layer) for layer in trace]
+    maps = [_HeadMaps.read_layer(model_pass, calls, layer) for layer in trace]
     all_scores = [torch.full((len(maps), *heads, len(maps), *heads), torch.nan) for _ in "qkv"]
     for later, reads in enumerate(maps):
         for earlier, writes in enumerate(maps[:later]):
@@ -213,7 +210,7 @@ class _HeadMaps:
     r: dict[str, Tensor]
 
     @staticmethod
-    def read_layer(model: nn.Module, calls: dict[str, _ModuleCall], layer: RecordedLayer) -> _HeadMaps:
+    def read_layer(model_pass: ModelPass, calls: dict[str, _ModuleCall], layer: RecordedLayer) -> _HeadMaps:
         attention = calls[layer.name]
         if attention.hidden.shape[-1] != layer.w_o_by_head.shape[1]:
             raise Problem("{name} reads more than the residual stream that heads write to", name=layer.name)
@@ -222,7 +219,7 @@ class _HeadMaps:
         ramp = torch.linspace(-1, 1, len(gain), device=gain.device)[None]  # to see whether the map is a matrix at all
         rows = torch.cat([basis, ramp @ basis, 0 * ramp])[:, None].to(attention.hidden)
         parts = []
-        for projected in _read_attention(model, layer.name, layer.name, attention, rows).qkv:
+        for projected in _read_attention(model_pass, layer.name, layer, attention, rows).qkv:
             per_head = (
                 to_float32(projected[:, :, 0]).repeat_interleave(layer.n_heads // projected.shape[1], 1).transpose(0, 1)
             )
@@ -259,10 +256,8 @@ class _ModuleCall:
         return next(value for value in (*self.args, *self.kwargs.values()) if is_hidden(value))
 
 
-def _run_one_token(model: nn.Module, position: int) -> tuple[Trace, dict[str, _ModuleCall]]:
-    """Run one token at a position: its trace, and the calls of all modules that take hidden states."""
-    if not uses_interface(model):
-        raise Problem("{model} is not a model of transformers that can be read exactly", model=type(model).__name__)
+def _run_one_token(model: nn.Module, position: int) -> tuple[Trace, ModelPass, dict[str, _ModuleCall]]:
+    """Run one token at a position: its trace, the model, and the calls of all modules that take hidden states."""
     calls: dict[str, _ModuleCall] = {}
 
     def keep(name: str, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], answered: Any) -> None:
@@ -280,28 +275,33 @@ def _run_one_token(model: nn.Module, position: int) -> tuple[Trace, dict[str, _M
         for name, module in modules_by_name(model).items()
     ):
         trace = capture(model, **inputs, residual=True)
-    return trace, calls
+    if trace.model_pass is None or not all(layer.exact for layer in trace):
+        raise Problem("{model} is not a model of transformers that can be read exactly", model=type(model).__name__)
+    return trace, trace.model_pass, calls
 
 
-def _read_attention(model: nn.Module, name: str, layer: str, seen: _ModuleCall, rows: Tensor) -> RecordedLayer:
+def _read_attention(
+    model_pass: ModelPass, name: str, layer: RecordedLayer, seen: _ModuleCall, rows: Tensor
+) -> RecordedLayer:
     """Attention layer that a module runs on `rows` (N, 1, M) in place of its own hidden states."""
-    args, kwargs = replace_hidden(name, lambda _: rows, seen.args, seen.kwargs)
-    reader = BlockListener(model)
-    reader.target = layer
-    with (
-        torch.no_grad(),
-        disable_compile(model),
-        switch_implementation(model),
-        listen_to_calls(reader),
-        suppress(StopRun),
-    ):
+    call = BlockCall(*replace_hidden(name, lambda _: rows, seen.args, seen.kwargs))
+    reader = BlockListener(model_pass.model)
+    reader.target, reader.change = layer.name, reader.change_layer
+    try:
+        _run_call(model_pass, reader, seen.module, call)
+    except (RuntimeError, ValueError):
         try:
-            seen.module(*args, **kwargs)
-        except RuntimeError as error:
+            _run_call(model_pass, reader, seen.module, call.repeat_rows(len(rows), layer.n_heads))
+        except (RuntimeError, ValueError) as error:
             raise Problem("{name} cannot be run on token vectors alone: it reads more than them", name=name) from error
     if not reader.layers:
         raise Problem("{name} calls no attention that can be read", name=name)
     return reader.layers[0]
+
+
+def _run_call(model_pass: ModelPass, reader: BlockListener, module: nn.Module, call: BlockCall) -> None:
+    with model_pass.ready(), model_pass.listen(reader), suppress(StopRun):
+        module(*call.args, **call.kwargs)
 
 
 def _find_norm_before(hidden: Tensor, calls: dict[str, _ModuleCall], block: str) -> tuple[Tensor, bool]:

@@ -127,12 +127,6 @@ def uses_interface(model: nn.Module) -> bool:
     return any(hasattr(sys.modules.get(file), LOOKED_UP_IN) for file in files)
 
 
-def calls_torch(model: nn.Module) -> bool:
-    """Whether a model of transformers calls torch's fused attention by itself, past the interface, as Falcon does."""
-    implementation = getattr(getattr(model, "config", None), READ, None)
-    return is_transformers(model) and not uses_interface(model) and implementation == "sdpa"
-
-
 def adopt(model: nn.Module) -> nn.Module:
     """Have `model` call our attention function from now on; it records only inside `capture`.
 

@@ -1,23 +1,21 @@
 """Record the attention of any torch model that calls an attention function of torch or attnviz.
 
 A TorchFunctionMode sees each call of a torch function. Known attention functions are recorded with the dotted name of
-the running module. Attention written as softmax and product is recorded by its weights, and refused where these cannot
-be identified: see `SoftmaxWatch`.
+the running module. Attention that a model writes out itself is recorded too, or its weights alone, and refused where
+these cannot be identified: see `written_attention`.
 """
 
 import inspect
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
-from torch.utils.weak import WeakTensorKeyDictionary
 
 from attnviz.base.message import Message, MessageList, Problem
 from attnviz.models.capture.attention_call import AttentionCall
@@ -32,116 +30,9 @@ from attnviz.models.capture.forward_pass import (
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.recorder import Change, Recorder, require_gradient
 from attnviz.models.capture.residual_watch import ResidualWatch
-from attnviz.models.capture.torch_call import parse_torch_call, to_four_axes
+from attnviz.models.capture.torch_call import parse_torch_call, replace_outputs
 from attnviz.models.capture.trace import Trace
-
-# Attention that a model writes out itself: what a softmax gave, until it is multiplied with what it weighs.
-_SOFTMAX = frozenset((torch.softmax, F.softmax, Tensor.softmax, torch.special.softmax))
-_REVERSED = (Tensor.__rmatmul__,)
-_PRODUCTS = frozenset(
-    (
-        *(torch.matmul, torch.bmm, torch.baddbmm, torch.einsum, torch.tensordot),
-        *(Tensor.matmul, Tensor.bmm, Tensor.__matmul__, *_REVERSED),
-    )
-)
-_SWAPS = (torch.transpose, Tensor.transpose, torch.swapaxes, Tensor.swapaxes)
-_PERMUTES = (torch.permute, Tensor.permute)
-
-
-class SoftmaxWatch:
-    """Tracks softmax results, and the axis of their keys, until one is multiplied with another tensor."""
-
-    def __init__(self) -> None:
-        self.counts: Counter[str] = Counter()  #: of those that were not understood, by the dotted name of the module
-        self._key_axes = WeakTensorKeyDictionary()  # the axis of the keys, from the end; 0 where it is not known
-
-    def observe_call(
-        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, module_name: str
-    ) -> tuple[Tensor, int] | None:
-        """Observe one call of a torch function outside known attention.
-
-        If it multiplies weights with values: the weights (.., Q, K) and the width of a value; else None.
-        """
-        if func in _SOFTMAX:
-            axis = kwargs.get("dim", args[1] if len(args) > 1 else None)
-            if isinstance(result, Tensor) and result.dim() >= 3 and axis in (-1, result.dim() - 1):
-                self._key_axes[result] = -1
-            return None
-        tensors = list(_iterate_tensors((args, kwargs)))
-        weights = next((tensor for tensor in tensors if tensor in self._key_axes), None)
-        if weights is None:
-            return None
-        axis = self._key_axes[weights]
-        if func in _PRODUCTS:
-            del self._key_axes[weights]
-            if any(tensor.dim() < 3 for tensor in tensors):
-                return None  # a table that serves the whole batch: no values of these positions
-            match = _find_weights(func, args, tensors, weights, axis)
-            self.counts[module_name] += match is None
-            self.counts += Counter()  # without zeros
-            return match
-        if isinstance(result, Tensor) and result.numel() == weights.numel():
-            self._key_axes[result] = _key_axis_after(func, args, weights, axis, result)
-        return None
-
-
-def _find_weights(
-    func: Any, args: tuple[Any, ...], tensors: list[Tensor], weights: Tensor, axis: int
-) -> tuple[Tensor, int] | None:
-    """Weights (.., Q, K) in a product and the width of the values; None where they cannot be identified."""
-    if len(tensors) != 2 or axis == 0 or func is torch.tensordot:
-        return None
-    if func is torch.einsum:
-        return _find_weights_in_einsum(str(args[0]).replace(" ", ""), tensors, weights, axis)
-    left, right = reversed(tensors) if func in _REVERSED else tensors
-    if left is weights and axis == -1:
-        return weights, right.shape[-1]
-    return (weights.mT, left.shape[-2]) if right is weights and axis == -2 else None
-
-
-def _find_weights_in_einsum(
-    equation: str, tensors: list[Tensor], weights: Tensor, axis: int
-) -> tuple[Tensor, int] | None:
-    """Weights and the width of the values in an `einsum`, such as "bhqk,bhkd->bhqd"."""
-    inputs, _, output = equation.partition("->")
-    names = inputs.split(",")
-    weight_letters, value_letters = names if tensors[0] is weights else reversed(names)
-    values = tensors[1] if tensors[0] is weights else tensors[0]
-    widths = set(value_letters) - set(weight_letters) - {"."}
-    if (
-        axis != -1
-        or weight_letters[-1] in output
-        or weight_letters[-2] not in output
-        or len(widths) != 1
-        or "." in value_letters
-    ):
-        return None
-    return weights, values.shape[value_letters.index(widths.pop())]
-
-
-def _key_axis_after(func: Any, args: tuple[Any, ...], weights: Tensor, axis: int, result: Tensor) -> int:
-    """Axis of the keys, from the end, after a reshaping or elementwise function; 0 where it is not known."""
-    count = weights.dim()
-    if axis == 0 or getattr(func, "__name__", "") == "__get__":  # .T and .mT
-        return 0
-    if func in _SWAPS or func in _PERMUTES:
-        axes = [dim % count for dim in (args[1] if isinstance(args[1], tuple | list) else args[1:])]
-        order = list(range(count))
-        if func in _PERMUTES:
-            order = axes
-        else:
-            order[axes[0]], order[axes[1]] = axes[1], axes[0]
-        return order.index(axis % count) - count
-    keeps_keys = result.shape == weights.shape or (axis == -1 and result.shape[-1] == weights.shape[-1])
-    return axis if keeps_keys else 0
-
-
-def _iterate_tensors(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, tuple | list | dict):
-        for entry in value.values() if isinstance(value, dict) else value:
-            yield from _iterate_tensors(entry)
+from attnviz.models.capture.written_attention import SoftmaxWatch, WrittenProduct
 
 
 def record_plain(
@@ -182,7 +73,7 @@ def record_plain(
 
 
 @contextmanager
-def record_calls(model: nn.Module, recorder: "PlainRecorder | None" = None) -> Iterator[Recorder]:
+def record_calls(model: nn.Module, recorder: Recorder | None = None) -> Iterator[Recorder]:
     """Record this thread's attention calls of `model` inside the block; raises a Problem where one cannot be."""
     _require_watchable(model)
     recorder, watch = recorder or PlainRecorder(model), SoftmaxWatch()
@@ -194,7 +85,7 @@ def record_calls(model: nn.Module, recorder: "PlainRecorder | None" = None) -> I
     ):
         yield recorder
     if watch.counts:
-        raise Problem(
+        raise NotExact(
             "{model} computes attention by hand in a form that is not known: {count} times what a softmax gave was "
             "multiplied (in {first}) and it cannot be told which keys it weighs; {recorded} layers were seen. Call "
             "attnviz.attend(q, k, v, mask) or torch's scaled_dot_product_attention there, and every layer can be read",
@@ -212,9 +103,7 @@ BY_HAND = Message("the model computes this attention by hand; only the weights t
 class _FunctionMode(TorchFunctionMode):
     """Intercepts each torch function call of this thread while the model runs."""
 
-    def __init__(
-        self, recorder: "PlainRecorder", watch: SoftmaxWatch, running_module: Callable[[], RunningModule]
-    ) -> None:
+    def __init__(self, recorder: Recorder, watch: SoftmaxWatch, running_module: Callable[[], RunningModule]) -> None:
         super().__init__()
         self._recorder, self._watch, self._running_module = recorder, watch, running_module
 
@@ -223,19 +112,28 @@ class _FunctionMode(TorchFunctionMode):
         module, input_shape = self._running_module()
         seen = parse_torch_call(func, args, kwargs, module)
         if seen is not None:
-            call, replace_answer = seen
-            layer = self._recorder.describe(module, call)
-            changed = self._recorder.change(layer)
-            answer = func(*args, **kwargs)
-            if self._recorder.grad and (changed is not None or isinstance(answer, Tensor) or not call.dropout):
-                changed = _attach_to_graph(layer, changed, answer)
-            self._recorder.record_layer(layer if changed is None else changed, module)
-            return answer if changed is None else replace_answer(changed, answer)
+            return self._record_call(module, *seen, partial(func, *args, **kwargs))
         result = func(*args, **kwargs)
-        match = self._watch.observe_call(func, args, kwargs, result, self._recorder.name_of(module))
-        if match is not None:
-            self._recorder.record_weights(module, *match, input_shape)
+        product = self._watch.observe_call(func, args, kwargs, result, self._recorder.name_of(module))
+        if product is None:
+            return result
+        call = product.as_call(module, input_shape)
+        if call is not None:
+            return self._record_call(module, call, replace_outputs, lambda: result)
+        self._recorder.record_weights(module, product, input_shape)
         return result
+
+    def _record_call(
+        self, module: nn.Module, call: AttentionCall, replace_answer: Callable[..., Any], run: Callable[[], Any]
+    ) -> Any:
+        """Record a call that `run` computes; what it answers, or what a changed layer answers in its place."""
+        layer = self._recorder.describe(module, call)
+        changed = self._recorder.change(layer)
+        answer = run()
+        if self._recorder.grad and (changed is not None or isinstance(answer, Tensor) or not call.dropout):
+            changed = _attach_to_graph(layer, changed, answer)
+        self._recorder.record_layer(layer if changed is None else changed, module)
+        return answer if changed is None else replace_answer(changed, answer)
 
 
 def _attach_to_graph(layer: RecordedLayer, changed: RecordedLayer | None, answer: Any) -> RecordedLayer:
@@ -245,24 +143,32 @@ def _attach_to_graph(layer: RecordedLayer, changed: RecordedLayer | None, answer
     return replace(used_layer, handed_on=require_gradient(used_layer.head_outputs() if output is None else output))
 
 
+class NotExact(Problem):
+    """A layer of a model of transformers gives its weights only."""
+
+
 class PlainRecorder(Recorder):
     """Recorder for models without a config: stacks are told by the calls."""
 
-    def record_weights(self, module: nn.Module, weights: Tensor, values: int, input_shape: torch.Size | None) -> None:
-        """Record a layer by its weights (.., Q, K) only; `values` is the width of a value.
+    exact_only = False  #: whether a layer that gives its weights only ends the pass: transformers reports those itself
+
+    def record_weights(self, module: nn.Module, product: WrittenProduct, input_shape: torch.Size | None) -> None:
+        """Record a layer by its weights only.
 
         `input_shape` is the shape of the module's input, whose last axis is shared out among heads.
         """
-        folded = weights.dim() == 3 and (input_shape is None or weights.shape[0] != input_shape[0])
+        if self.exact_only:
+            raise NotExact("{name} computes attention in its own way", name=self.name_of(module))
+        weights = product.weights
         if weights.dim() > 4 and getattr(module, "num_heads", None) != weights.shape[-3]:
             raise Problem(
                 "{name} weighs values by hand in {count} axes, and it cannot be told which are its heads",
                 name=self.name_of(module),
                 count=weights.dim(),
             )
-        weights = to_four_axes(weights, module) if folded or weights.dim() != 3 else weights[:, None]
+        weights = product.to_four_axes(weights, module, input_shape)
         heads = weights.shape[1]
-        if input_shape is not None and heads * weights.shape[3] == input_shape[-1] != heads * values:
+        if input_shape is not None and heads * weights.shape[3] == input_shape[-1] != heads * product.width:
             raise Problem(
                 "{name} attends over channels, not over positions: there is no map of it", name=self.name_of(module)
             )

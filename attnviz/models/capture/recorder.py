@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Message, MessageList
+from attnviz.base.message import Message, MessageList, Problem
 from attnviz.models.capture.attention_call import Answer, AttentionCall, SplitMasks, answer_call, require_even_sharing
 from attnviz.models.capture.forward_pass import block_name, has_two_stacks, modules_by_name, parent_name
 from attnviz.models.capture.output_projection import copy_projection, find_output_layer, projected_lengths
@@ -80,6 +80,10 @@ class Recorder:
         except Exception as error:  # another library's layer, run by us: the capture goes on without its lengths
             log.warning("the output projection of %s could not be applied to values: %s", layer.name, error)
         self.layers.append(layer)
+
+    def record_weights(self, module: nn.Module, product: Any, input_shape: torch.Size | None) -> None:
+        """Record a layer by its weights alone, which this recorder does not."""
+        raise Problem("{name} computes attention in its own way", name=self.name_of(module))
 
     def note_mask(self, mask: Tensor | None, padding: Tensor | None) -> None:
         if mask is not None:

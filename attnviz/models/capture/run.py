@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 from collections import UserDict
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import MessageList, Problem
-from attnviz.models.capture.adapter import calls_torch, is_transformers, switch_implementation, uses_interface
+from attnviz.models.capture.adapter import is_transformers, switch_implementation, uses_interface
 from attnviz.models.capture.adapter_check import require_adapter
 from attnviz.models.capture.attention_call import HARMLESS, listen_to_calls
 from attnviz.models.capture.edit import Edit, edit_streams
@@ -42,7 +42,7 @@ from attnviz.models.capture.forward_pass import (
     unwrap_model,
 )
 from attnviz.models.capture.generated import record_generation
-from attnviz.models.capture.plain_torch import PlainRecorder, record_calls, record_plain
+from attnviz.models.capture.plain_torch import NotExact, PlainRecorder, record_calls, record_plain
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.reported_layers import record_reported_layers
 from attnviz.models.capture.residual_watch import ResidualWatch
@@ -81,11 +81,10 @@ def capture(
     decoder's stream, and `trace.residual.encoder` the other. Logits may be of tokens, or of the classes of a text or a
     picture; `output_layer` names the module that makes them, where it cannot be told.
 
-    Families of transformers that cannot use a custom attention function run their eager path instead, and their
-    layers have `exact=False`. In any other torch model, calls of torch's fused attention, FlexAttention,
-    `nn.MultiheadAttention` and `attnviz.attend` are recorded; of attention that is written out as a softmax and a
-    product the weights alone, with `exact=False`; what is computed otherwise is refused. Dropout follows the model's
-    mode.
+    In any other torch model, calls of torch's fused attention, FlexAttention, `nn.MultiheadAttention` and
+    `attnviz.attend` are recorded. So is attention that is written out, such as GPT-J's: a product of queries and keys,
+    what is added to it, a softmax, and its product with values. Where more than that happens the weights alone are
+    recorded, with `exact=False`; what is computed otherwise is refused. Dropout follows the model's mode.
 
     A method, such as `capture(model.generate, ids, max_new_tokens=20)`, is run with all its passes joined into one
     trace: its queries are all positions that went through the model, `trace.inputs["sequences"]` is what was written,
@@ -194,11 +193,13 @@ def _run_module(
         )
         if trace.layers or changes.edits:
             return trace
-    if calls_torch(model) and not inputs.get("output_attentions"):
+    if is_transformers(model) and not inputs.get("output_attentions"):
         plain, bound = PlainRecorder(model, grad, residual, changes.edit_layer), _bind_arguments(model, args, inputs)
-        trace, _ = record_pass(model, plain, logits, bound, partial(record_calls, model))
-        if trace.layers:
-            return trace
+        plain.exact_only = True
+        with suppress(NotExact):
+            trace, _ = record_pass(model, plain, logits, bound, partial(record_calls, model))
+            if trace.layers:
+                return trace
     if not is_transformers(model):
         return record_plain(model, args, logits, inputs, grad, residual, changes.edit_layer)
     if changes.edits:

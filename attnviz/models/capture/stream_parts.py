@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -82,13 +82,26 @@ class BlockCall:
         args = tuple(replacements.get(id(value), value) for value in self.args)
         return BlockCall(args, {name: replacements.get(id(value), value) for name, value in self.kwargs.items()})
 
-    def row(self, row: int, rows: int) -> BlockCall:
-        """The call for one row of the batch of `rows`."""
+    def row(self, row: int, rows: int, heads: int) -> BlockCall:
+        """The call for one row of the batch of `rows`; an axis may hold the heads of all rows, as Bloom's bias does."""
 
         def select(tensor: Tensor) -> Tensor:
-            return tensor[row : row + 1] if rows > 1 and tensor.dim() > 1 and len(tensor) == rows else tensor
+            size = next((size for size in (1, heads) if rows > 1 < tensor.dim() and len(tensor) == rows * size), None)
+            return tensor if size is None else tensor[row * size : (row + 1) * size]
 
         return BlockCall(map_tensors(self.args, select), map_tensors(self.kwargs, select))
+
+    def repeat_rows(self, rows: int, heads: int) -> BlockCall:
+        """The call with all but its first hidden states repeated, for a module that does not broadcast them."""
+        stream = self.hidden()[0]
+
+        def repeat(tensor: Tensor) -> Tensor:
+            whole = tensor is not stream and (
+                len(tensor) == 1 < tensor.dim() or (tensor.dim() == 3 and len(tensor) == heads)
+            )
+            return tensor.repeat(rows, *(1,) * (tensor.dim() - 1)) if whole else tensor
+
+        return BlockCall(map_tensors(self.args, repeat), map_tensors(self.kwargs, repeat))
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +192,9 @@ class StreamParts:
                     "{name} ran {count} times in this pass: its parts cannot be told apart", name=name, count=runs
                 )
         rows = max(layer.shape[0] for layer in layers)
-        self.calls = {name: model_pass.calls[name][0].row(row, rows) for name in self.blocks}
+        self.n_heads = max(layer.n_heads for layer in layers)
+        self.calls = {name: model_pass.calls[name][0].row(row, rows, self.n_heads) for name in self.blocks}
+        self.repeats_arguments = False  # whether blocks want masks and biases for each row
         self.before = [_initial_parts(self._stream(0), model_pass.starts.get(blocks, StreamStart()), row)]
         self.last_read: tuple[str, int, HeadParts] | None = None
         self.last_run: BlockRun | None = None
@@ -442,6 +457,7 @@ class BlockListener(Recorder):
         return None if handed_on is None else replace(layer, handed_on=handed_on.transpose(1, 2))
 
 
+Result = TypeVar("Result")
 Written = tuple[str, Mapping[str, Tensor]]  #: a part's name, and what it writes as the output (T, W) of a module
 
 
@@ -484,7 +500,7 @@ class BlockRun:
         with self.parts.listen(listener), attach_hooks(hooks), suppress(StopRun):
             try:
                 output = self.parts.modules[self.name](*call.args, **call.kwargs)
-            except RuntimeError as error:  # of its own code: Zamba's joins the stream with the embeddings
+            except (RuntimeError, ValueError) as error:  # of its own code: Zamba's joins the stream with the embeddings
                 raise Problem(
                     "{name} cannot be run on parts of the stream alone: it reads more than that", name=self.name
                 ) from error
@@ -560,12 +576,26 @@ class BlockRun:
 
         What `written` has as bias is added to row 1; the other parts written have no input.
         """
-        return torch.cat([self._run(call, hooks) for call, hooks in self._chunks(rows, written, self.cuts)])
+        return self._run_rows(
+            lambda: torch.cat([self._run(call, hooks) for call, hooks in self._chunks(rows, written, self.cuts)])
+        )
+
+    def _run_rows(self, run: Callable[[], Result]) -> Result:
+        """What `run` makes of rows; once more with masks and biases for each row where that is refused."""
+        try:
+            return run()
+        except Problem:
+            if self.parts.repeats_arguments:
+                raise
+            self.parts.repeats_arguments = True
+            return run()
 
     def read(self, layer: RecordedLayer, rows: Tensor, written: Sequence[Written], head: int) -> tuple[Tensor, Tensor]:
         """Queries and keys (R, T, D) of one head that a layer of the block makes of each row, as in `join`."""
-        cuts = [cut for cut in self.cuts if not is_within(layer.name, cut)]
-        read = [self.read_qk(layer, call, hooks, head) for call, hooks in self._chunks(rows, written, cuts)]
+        cuts = [cut for cut in self.cuts if not is_within(layer.name, cut) and not is_within(cut, layer.name)]
+        read = self._run_rows(
+            lambda: [self.read_qk(layer, call, hooks, head) for call, hooks in self._chunks(rows, written, cuts)]
+        )
         return torch.cat([q for q, _ in read]), torch.cat([k for _, k in read])
 
     def read_encoder(self, layer: RecordedLayer, rows: Tensor, head: int) -> Tensor:
@@ -598,7 +628,10 @@ class BlockRun:
         start = 0
         for chunk in self._split(hidden):
             writes = {name: values[start : start + len(chunk)] for name, values in outputs.items()}
-            yield self.call.with_hidden(chunk.to(self.stream.dtype)), self._hooks(len(chunk), writes)
+            call = self.call.with_hidden(chunk.to(self.stream.dtype))
+            if self.parts.repeats_arguments:
+                call = call.repeat_rows(len(chunk), self.parts.n_heads)
+            yield call, self._hooks(len(chunk), writes)
             start += len(chunk)
 
     def _rows(self, rows: Tensor, written: Sequence[Written], cuts: Sequence[str]) -> tuple[Tensor, dict[str, Tensor]]:
@@ -620,7 +653,8 @@ class BlockRun:
         """Hooks that put `writes` in place of modules' outputs and hold the norms outside those modules."""
         for name, values in writes.items():
             module = self.parts.modules[name]
-            yield module.register_forward_pre_hook(this_thread_only(partial(_cut_rows, rows)), with_kwargs=True)
+            if not self.parts.repeats_arguments:
+                yield module.register_forward_pre_hook(this_thread_only(partial(_cut_rows, rows)), with_kwargs=True)
             yield module.register_forward_hook(this_thread_only(partial(_put_output, values)))
         for name in self.inside:
             if not any(is_within(name, cut) for cut in writes) and any(self._frozen_norm(name)):
@@ -654,13 +688,13 @@ def _put_output(values: Tensor, _: nn.Module, _args: Any, output: Any) -> Any:
     """Forward hook: put `values` (R, T, W) in place of a module's output."""
     first = _first(output)
     new = values.to(first.dtype) if first.dim() > 2 else values.to(first.dtype).flatten(0, 1)
-    return new if output is first else (new, *output[1:])
+    return new if output is first else type(output)((new, *output[1:]))
 
 
 def _put_zeros(_module: nn.Module, _args: Any, output: Any) -> Any:
     """Forward hook: put zeros in place of a module's output."""
     zeros = torch.zeros_like(_first(output))
-    return zeros if isinstance(output, Tensor) else (zeros, *output[1:])
+    return zeros if isinstance(output, Tensor) else type(output)((zeros, *output[1:]))
 
 
 def _first(output: Any) -> Any:

@@ -56,10 +56,11 @@ def _parse_fused(
     allowed, bias = (None, None) if attn_mask is None else split_mask(attn_mask)
     factor = q.shape[-1] ** -0.5 if scale is None else float(scale)
     call = AttentionCall(q, k, v, attn_mask, allowed, is_causal, bias, None, None, factor, dropout_p)
-    return call, _replace_outputs
+    return call, replace_outputs
 
 
-def _replace_outputs(layer: RecordedLayer, original: Tensor) -> Tensor:
+def replace_outputs(layer: RecordedLayer, original: Tensor) -> Tensor:
+    """Output of a product with values, in its shape, where a layer is changed."""
     return merge_changed(
         layer, layer.head_outputs().reshape(original.shape).to(original.dtype), original, original.dim() - 2
     )
@@ -118,7 +119,7 @@ def _parse_flex(
     bias = (modified - scores).masked_fill(~allowed, 0)
 
     def replace_answer(layer: RecordedLayer, original: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        return _replace_outputs(layer, original[0]), *original[1:]
+        return replace_outputs(layer, original[0]), *original[1:]
 
     seen, added = None if allowed.all() else allowed, bias if bias.any() else None
     return AttentionCall(query, key, value, None, seen, False, added, None, None, scale, 0.0), replace_answer
@@ -133,7 +134,7 @@ def _vmap_positions(function: Callable[..., Tensor], before: int = 0) -> Callabl
 
 def _replace_stages(layer: RecordedLayer, original: Stages) -> Stages:
     """Stages with the weights and output of the changed layer; earlier stages stay the model's own."""
-    weights, output = layer.weights().reshape(original.weights.shape), _replace_outputs(layer, original.output)
+    weights, output = layer.weights().reshape(original.weights.shape), replace_outputs(layer, original.output)
     return replace(original, weights=weights.to(original.weights.dtype), output=output, dropped=None)
 
 

@@ -11,6 +11,7 @@ from transformers import Qwen3Config, Qwen3ForCausalLM
 from attnviz.models.attribution import head_circuits as module
 from attnviz.models.attribution.head_circuits import HeadCircuits, composition_scores, head_circuits
 from tests.models.capture.test_gradients import gemma2
+from tests.models.capture.test_written_attention import made
 from tests.models.tiny import VOCAB, eager, llama
 from tests.notebook.transformer_lens_side import gpt2
 
@@ -65,6 +66,15 @@ def maps(model: Any, name: str, layer: int) -> tuple[list[Tensor], list[Tensor]]
         block = model.model.layers[layer]
         q, k, v = (getattr(block.self_attn, f"{each}_proj").weight * block.input_layernorm.weight for each in "qkv")
         o, size, each_kv = block.self_attn.o_proj.weight, 8, 3
+    elif name in ("bloom", "gptj"):
+        block, size, each_kv = model.transformer.h[layer], 8, 1
+        if name == "bloom":
+            fused = block.self_attention.query_key_value.weight.view(6, 3, size, 48).unbind(1)
+            (q, k, v), o = (part.flatten(0, 1) for part in fused), block.self_attention.dense.weight
+        else:
+            (q, k, v), o = (getattr(block.attn, f"{each}_proj").weight for each in "qkv"), block.attn.out_proj.weight
+        gain = (block.input_layernorm if name == "bloom" else block.ln_1).weight
+        q, k, v = (part * gain @ (torch.eye(48) - 1 / 48) for part in (q, k, v))
     else:
         block = model.transformer.h[layer]
         centred = torch.eye(32) - 1 / 32
@@ -76,9 +86,9 @@ def maps(model: Any, name: str, layer: int) -> tuple[list[Tensor], list[Tensor]]
     return match, [o[:, mine] @ v[shared] for mine, shared in zip(cut, kv, strict=True)]
 
 
-@pytest.mark.parametrize("name", ["llama", "gpt2"])
+@pytest.mark.parametrize("name", ["llama", "gpt2", "bloom", "gptj"])
 def test_composition_scores_are_those_of_whole_matrices(name: str) -> None:
-    model = with_gains(llama(num_hidden_layers=3) if name == "llama" else gpt2())
+    model = with_gains(llama(num_hidden_layers=3) if name == "llama" else gpt2() if name == "gpt2" else made(name, 3))
     found = composition_scores(model)
     norm = torch.linalg.matrix_norm
     with torch.no_grad():
@@ -95,5 +105,5 @@ def test_composition_scores_are_those_of_whole_matrices(name: str) -> None:
                     )
                     ours = torch.stack([each[earlier, one, later, other] for each in (found.q, found.k, found.v)])
                     assert_close(ours, expected, atol=1e-5, rtol=1e-4)
-    assert found.q.shape == (3, model.config.num_attention_heads) * 2
+    assert found.q.shape == (3, len(writes)) * 2
     assert bool(found.q[1, :, 1].isnan().all() & found.v[2, :, 0].isnan().all())

@@ -10,7 +10,6 @@ from transformers import FalconConfig, FalconForCausalLM
 from transformers.models.falcon.modeling_falcon import apply_rotary_pos_emb
 
 import attnviz as av
-from attnviz.base.message import Problem
 from tests.models.tiny import VOCAB, given_to, padded, tokens
 
 FORMS: dict[str, dict[str, Any]] = {
@@ -104,8 +103,3 @@ def test_a_score_is_the_sum_of_products_of_parts_by_hand() -> None:
     assert cut.total == pytest.approx(
         float(av.intervene(model, av.ablate(0, 1), ids)[1].weights(2)[0, 0, 5, 3]), abs=1e-6
     )
-
-
-def test_what_reads_weights_as_matrices_still_refuses() -> None:
-    with pytest.raises(Problem, match="not a model of transformers that can be read exactly"):
-        av.composition_scores(falcon("groups"))

@@ -19,7 +19,7 @@ from tests.models.capture.tiny_config import changed, classes, tiny
 #: the special features that families are tested for, as named by family_check.features
 FEATURES = {
     "": "albert bert camembert deepseek_v2 deepseek_v3 distilbert electra gemma gpt2 gpt_neox llama olmo2 persimmon "
-    "phi phi3 qwen2 qwen3 roberta stablelm",
+    "phi phi3 qwen2 qwen3 roberta stablelm gptj xlm",
     "cross": "bart blenderbot m2m_100 marian mbart nllb-moe",
     "pattern": "cohere2 gemma3_text mistral modernbert",
     "shared K/V": "glm4 gpt_bigcode mixtral smollm3 starcoder2",
@@ -28,10 +28,11 @@ FEATURES = {
     "sinks, pattern": "gpt_oss",
     "bias, cross, own scale": "t5",
     "bias, cross": "umt5",
+    "bias": "bloom mpt",
 }
 EXACT = {name: {*each.split(", ")} - {""} for each, names in FEATURES.items() for name in names.split()}
 VISION = ["swin", "whisper"]  # those of patches in one grid: tests/models/pictures/test_patch_grid.py
-WEIGHTS_ONLY = ["bloom", "deberta-v2", "gptj", "gpt_neo", "xlnet"]
+WEIGHTS_ONLY = ["xlnet", "funnel"]
 
 
 def plain_of(model_class, config, model):
@@ -99,7 +100,7 @@ def test_families_with_attention_of_their_own_show_their_weights_and_refuse_edit
     model, inputs = build(model_class, config), text(config)
     verdict = check(model_class, config, inputs)
     assert verdict.exact == 0
-    assert verdict.reported == verdict.compared == 2
+    assert verdict.reported == verdict.compared >= 2
     assert verdict.strange == []
     layer = capture(adopt(model), **inputs).layers[1]
     assert not layer.exact

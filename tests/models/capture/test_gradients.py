@@ -63,7 +63,7 @@ def test_what_heads_hand_on_lies_in_the_graph(name: str, frozen: bool) -> None:
 
 
 @pytest.mark.parametrize("edits", [[], [Edit(0, 1, silence=True)]], ids=["as it is", "changed"])
-@pytest.mark.parametrize("kind", ["fused", "multi-head", "attend"])
+@pytest.mark.parametrize("kind", ["fused", "multi-head", "attend", "by hand"])
 def test_in_models_of_ones_own_too(kind: str, edits: list[Edit]) -> None:
     torch.manual_seed(0)
     x = torch.randn(BATCH, LENGTH, WIDTH)
@@ -78,6 +78,9 @@ def test_in_models_of_ones_own_too(kind: str, edits: list[Edit]) -> None:
                 q = x.unflatten(-1, (HEADS, -1)).transpose(1, 2)
                 made: Tensor = self.inner.out_proj(av.attend(q, q, q).output.transpose(1, 2).flatten(2))
                 return made
+            if kind == "by hand":
+                q = x.unflatten(-1, (HEADS, -1)).transpose(1, 2)
+                return self.inner.out_proj(((q @ q.mT).softmax(-1) @ q).transpose(1, 2).flatten(2))
             return self.inner(x) if kind == "fused" else self.inner(x, x, x)[0]
 
     model = Attends().requires_grad_(False)

@@ -30,6 +30,7 @@ MODELS: dict[str, tuple[Callable[[], Any], str]] = {
     "nn.TransformerEncoder": (encoder, "layers.1.self_attn.out_proj"),
     "fused": (lambda: two_of(lambda: Fused(is_causal=True)), "1.proj"),
     "attend": (lambda: two_of(lambda: ByHand(ours=True)), "1.c_proj"),
+    "by hand": (lambda: two_of(lambda: ByHand(ours=False)), "1.c_proj"),
 }
 
 

@@ -376,7 +376,7 @@ def test_what_cannot_be_taken_apart_is_refused_in_a_sentence(tmp_path: Any) -> N
         found.cut("9.9")
     with pytest.raises(Problem, match="'mlp 0' is no head"):
         found.by_key_source("mlp 0")
-    reported = other_family("bloom")
+    reported = other_family("xlnet")
     trace = capture(reported, input_ids=tokens(1))
     with pytest.raises(Problem, match="gives its weights only"):
         trace.score_attribution(1, 0, 4, 2)
