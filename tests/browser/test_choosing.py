@@ -130,19 +130,21 @@ def test_a_weight_typed_into_the_editor_changes_the_board_and_the_link(opened):
     expect(at(page, 2, 0, 0)).to_have_text(before)  # the board is drawn after the words
 
 
-PLOT = ".st-key-hd_map .js-plotly-plot"
-#: where on the screen a head's square is
-PLACE = """(plot, [layer, head]) => {
-    const { xaxis, yaxis } = plot._fullLayout, box = plot.getBoundingClientRect();
-    return [box.x + xaxis._offset + xaxis.l2p(layer), box.y + yaxis._offset + yaxis.l2p(head)];
+MAP = ".st-key-hd_map_canvas .hm-stage"
+#: where on the screen a head's small picture is, heads being numbered through the layers
+PLACE = """(stage, number) => {
+    const [x, y, side] = JSON.parse(stage.dataset.tiles)[number], box = stage.getBoundingClientRect();
+    return [box.x + x + side / 2, box.y + y + side / 2];
 }"""
 
 
 @pytest.mark.every_commit
 def test_a_clicked_head_is_shown_kept_in_the_link_and_found_again(opened):
-    drawn = f"{PLOT} .main-svg", ".st-key-hd_explore button"
+    drawn = f"{MAP}[data-tiles]", ".st-key-hd_explore button"
     page = opened("heads?hd_model=minilm-l6&hd_text=books&hd_by=previous_token", *drawn)
-    page.mouse.click(*page.locator(PLOT).evaluate(PLACE, [2, 7]))
+    page.mouse.move(*page.locator(MAP).evaluate(PLACE, 12 * 2 + 7))
+    expect(page.locator(".hm-name")).to_contain_text("Layer 2, head 7")
+    page.mouse.click(*page.locator(MAP).evaluate(PLACE, 12 * 2 + 7))
     page.wait_for_url(re.compile(r"hd_at=2\.7"))
     page.get_by_text("layer 2, head 7", exact=False).first.wait_for()
     page.get_by_role("button", name="Open layer 2, head 7").wait_for()

@@ -37,6 +37,7 @@ CANVASES = {
     "mask": ("masks", "m-grid-save", "m-grid"),
     "tensor_board": ("build?b_step=softmax", "build_step", "build_board"),
     "sharing_columns": ("sharing?h_context=2048", "h-three", "canvas-of-h-three"),
+    "heads_map": ("heads?hd_model=minilm-l6&hd_order=layer", "hd_map", "hd_map_canvas"),
     "model_strip": ("explore?open_place=true", "place-out", "place"),
     "head": ("masks?m_rule1=window", "m-after-save", "m-after"),
     "head, mean": ("explore?open_average=true", "average-out", "average"),

@@ -690,13 +690,13 @@ def test_the_map_of_heads_holds_a_true_number_leads_to_its_head_and_is_made_agai
 ):
     layer, head = 16, 0
     page = visit(f"/heads?hd_text=own&hd_own={quote(TWO_LINES)}&hd_by=previous_token")
-    plot = page.locator(".st-key-hd_map .js-plotly-plot")
-    plot.locator(".main-svg").first.wait_for(timeout=FIRST_OPEN)
+    plot = page.locator(".st-key-hd_map_canvas .hm-stage[data-tiles]")
+    plot.wait_for(timeout=FIRST_OPEN)
     page.locator(".st-key-hd_explore button").wait_for(timeout=FIRST_OPEN)
     answered(page)
     plot.hover()  # in sight
     still(page)  # and as wide as its place
-    page.mouse.click(*plot.evaluate(PLACE, [layer, head]))
+    page.mouse.click(*plot.evaluate(PLACE, 9 * layer + head))
     page.wait_for_url(re.compile(rf"hd_at={layer}\.{head}"), timeout=FIRST_OPEN)
     explore = page.get_by_role("button", name=f"Open layer {layer}, head {head}")
     explore.wait_for(timeout=FIRST_OPEN)

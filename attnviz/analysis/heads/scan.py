@@ -193,7 +193,7 @@ def _score_layer(layer: RecordedLayer, patterns: dict[str, HeadPattern], ids: Te
         keys = None if real is None else real[..., band.keys]
         for mass, (name, pattern) in zip(masses, patterns.items(), strict=True):
             mass[:, band.heads, band.rows] = (
-                NAMED[pattern](band.weights, ids[:, band.keys], keys)
+                _named_scores(pattern, band.weights, ids[:, band.keys], keys)
                 if isinstance(pattern, str)
                 else _mass_on_marks(band.weights, marks[name][..., band.rows, :], band.keys)
             )
@@ -227,6 +227,17 @@ NAMED: dict[str, Callable[[Tensor, Tensor, Tensor | None], Tensor]] = {
 }
 
 
+#: after a pattern's name: the share of all rows in which the pattern has at least half of the weight
+ROWS_EXPLAINED = " rows"
+EXPLAINED_FROM = 0.5
+
+
+def _named_scores(name: str, weights: Tensor, ids: Tensor, keys: Tensor | None) -> Tensor:
+    """What a pattern known by name scores in each row, (B, H, Q)."""
+    mass = NAMED[name.removesuffix(ROWS_EXPLAINED)](weights, ids, keys)
+    return (mass.nan_to_num(0.0) >= EXPLAINED_FROM).float() if name.endswith(ROWS_EXPLAINED) else mass
+
+
 def name_of(pattern: HeadPattern) -> str:
     """The name under which a pattern's scores are kept: a function's own name."""
     return pattern if isinstance(pattern, str) else getattr(pattern, "__name__", type(pattern).__name__)
@@ -239,7 +250,7 @@ def check_patterns(patterns: Sequence[HeadPattern]) -> dict[str, HeadPattern]:
     by_name: dict[str, HeadPattern] = {}
     for pattern in patterns:
         name = name_of(pattern)
-        if isinstance(pattern, str) and pattern not in NAMED:
+        if isinstance(pattern, str) and pattern.removesuffix(ROWS_EXPLAINED) not in NAMED:
             raise Problem("pattern={name} is not known; known are: {known}", name=pattern, known=MessageList(NAMED))
         if not isinstance(pattern, str) and not callable(pattern):
             raise Problem("pattern={pattern} must be a name or a function of the token ids", pattern=repr(pattern))

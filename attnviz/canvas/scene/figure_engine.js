@@ -6,6 +6,7 @@ import { cellFigure } from "../head/cell_scene.js";
 import { storyFigure, storyFilm } from "../attention_story/story_figure.js";
 import { headFigure } from "../head/head_figure.js";
 import { headFilm } from "../head/head_film.js";
+import { mapFigure, mapFilm } from "../heads_map/heads_map_scene.js";
 import { linesFigure } from "../lines/lines_figure.js";
 import { maskFigure } from "../mask/mask_scene.js";
 import { modelStripFigure } from "../model_strip/strip_scene.js";
@@ -37,6 +38,7 @@ const SCENES = {
   chart: chartFigure,
   growth: growthFigure,
   head: headFigure,
+  headsMap: mapFigure,
   lines: linesFigure,
   mask: maskFigure,
   mosaic: mosaicFigure,
@@ -57,6 +59,7 @@ const FILMS = {
   bars: softmaxFilm,
   birth: birthFilm,
   head: headFilm,
+  headsMap: mapFilm,
   ribbons: ribbonsFilm,
   steps: stepFilm,
   story: storyFilm,

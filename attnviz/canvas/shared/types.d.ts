@@ -460,6 +460,22 @@ export type ScoreTableHeader = Answer & {
   words: Words;
 };
 
+/** Of each head float32 numbers follow, as `HeadsMapFigure` in Python says. */
+export type HeadsMapHeader = {
+  patterns: string[];
+  /** names of a head of each pattern, and of one that has none */
+  kinds: string[];
+  /** what such a head does, and the patterns' own names */
+  does: string[];
+  nouns: string[];
+  sentences: string[];
+  causal: boolean;
+  at: number | null;
+  by: string;
+  colours: Colours;
+  words: Words;
+};
+
 export type GrowthRun = {
   tokens: number[];
   groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];

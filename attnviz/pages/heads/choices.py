@@ -2,6 +2,7 @@
 
 from attnviz.app.links.choices import Choice, HeadPlace, PageChoices, head_name, parse_head
 from attnviz.base.words import N_
+from attnviz.models.loading import EXAMPLES
 from attnviz.pages.heads.maths import head_survey
 
 LONGEST_TEXT = 20_000  # characters of one's own text
@@ -15,8 +16,8 @@ COUNT = PAGE.integer(
     "hd_count", head_survey.SENTENCES, low=2, high=head_survey.SENTENCES, label=N_("Sentences at most")
 )
 SEED = PAGE.integer("hd_seed", 0, low=0, high=9999, label=N_("Seed"))  #: of random words
-MEASURE = PAGE.one_of("hd_by", (*head_survey.PATTERNS, *head_survey.COSTS), label=N_("Colour the heads by"))
-SECOND_MEASURE = PAGE.one_of("hd_against", (*head_survey.COSTS, *head_survey.PATTERNS), label=N_("against"))
+MEASURE = PAGE.one_of("hd_by", (*head_survey.PATTERNS, *head_survey.COSTS), label=N_("Measure"))
+ORDER = PAGE.one_of("hd_order", ("kind", "layer"), label=N_("Order of the heads"))
 SECOND_MODEL = PAGE.one_of("hd_other", label=N_("Model beside it"))
 MODEL_OF_HEAD = PAGE.one_of(
     "hd_of", ("first", "second"), label=N_("Model of the head on show")
@@ -24,5 +25,7 @@ MODEL_OF_HEAD = PAGE.one_of(
 CHOSEN_HEAD: Choice[HeadPlace | None] = PAGE.custom(
     "hd_at", None, parse_head, head_name, (3, 1), label=N_("Head (layer.head)")
 )  #: None: the strongest
-EXAMPLE = PAGE.integer("hd_example", 1, low=1, high=5, label=N_("Example"))
+#: 0: the visitor's own sentence; else the tenth that it is of, 1 being where the head shows the measure most
+EXAMPLE = PAGE.integer("hd_example", 1, low=0, high=head_survey.EXAMPLES_KEPT, label=N_("Example"))
+SENTENCE = PAGE.sentence("hd_sentence", EXAMPLES[0].text, longest=2000, label=N_("Sentence"))
 COSTS_ON = PAGE.integer("hd_costs_on", 2, low=1, high=MOST_COSTS, label=N_("Sentences for costs"))

@@ -31,50 +31,39 @@ def _draw_sections() -> None:
         first = head_surveys.get_scan("first", request.model, request.names[request.model], request.config)
     of_second = request.second_model is not None and link_state.value(choices.MODEL_OF_HEAD) == "second"
     column = map.strongest_head(first.result, request.measure) if of_second else _chosen_column(first, request.measure)
-    left, right = picture_area.columns([1.3, 1], gap="medium")
-    with left:
-        map.draw_heads_map(first, request.measure, None if of_second else column, "hd_map")
     second = None
-    with right:
-        if request.second_model is None:
-            map.draw_plane(first, request.measure, column, "hd_plane")
-        else:
+    with picture_area:
+        map.draw_map(first, None if of_second else column, "hd_map")
+        st.caption(map.source_sentence(first))
+        head_surveys.offer_costs(first)
+        if request.second_model is not None:
             with show_problems():
                 second = head_surveys.get_scan(
                     "second", request.second_model, request.names[request.second_model], request.config
                 )
                 head_key = link_state.value(choices.CHOSEN_HEAD)
                 picked = second.result.column(*head_key) if of_second and head_key is not None else None
-                map.draw_heads_map(second, request.measure, picked, "hd_map_beside")
-    st.caption(map.source_sentence(first))
+                map.draw_map(second, picked, "hd_map_beside")
     displayed_scan = first
     if second is not None:
         _draw_comparison(first, second, request.measure)
         if of_second:
             displayed_scan, column = second, _chosen_column(second, request.measure)
-        with st.columns([1.3, 1], gap="medium")[0]:
-            map.draw_plane(displayed_scan, request.measure, column, "hd_plane")
-    _draw_details(displayed_scan, request, column)
+    map.draw_evidence(displayed_scan, request.measure, column)
+    map.draw_examples(displayed_scan, request.measure, column)
+    show.program(
+        head_survey.program(
+            displayed_scan.model,
+            displayed_scan.config,
+            request.measure,
+            displayed_scan.n_cost_sentences or link_state.value(choices.COSTS_ON),
+        ),
+        "heads",
+        _("The same in a notebook"),
+        _("Paste this code into a notebook: it finds these heads again."),
+    )
     for live in first.live + (() if second is None else second.live):  # last on the page: more is to come
         live_run.rerun_if_running(live)
-
-
-def _draw_details(scan: head_surveys.DisplayedScan, request: head_surveys.HeadsRequest, column: int) -> None:
-    with st.container(key="hd-details"):
-        evidence, examples = st.columns([1, 1.3], gap="medium")
-    with evidence:
-        map.panel(scan, "hd_kinds")
-        map.draw_evidence(scan, column)
-        show.program(
-            head_survey.program(
-                scan.model, scan.config, request.measure, scan.n_cost_sentences or link_state.value(choices.COSTS_ON)
-            ),
-            "heads",
-            _("The same in a notebook"),
-            _("Paste this code into a notebook: it finds these heads again."),
-        )
-    with examples:
-        map.draw_examples(scan, request.measure, column)
 
 
 def _draw_comparison(first: head_surveys.DisplayedScan, second: head_surveys.DisplayedScan, by: str) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import fields, replace
 
 import numpy as np
+import pytest
 
 from attnviz.analysis.heads.removal_costs import HeadWork
 from attnviz.analysis.heads.scan import HeadScores
@@ -16,19 +17,24 @@ def scores(each: np.ndarray) -> HeadScores:
     return HeadScores(PLACES, ("a", "a", "b"), {"x": each}, len(each))
 
 
-def test_the_examples_of_a_head_are_its_highest_sentences_and_none_without_a_score() -> None:
+@pytest.mark.parametrize("n", [9, 10, 11, 37, 64])
+def test_the_examples_of_a_head_are_one_sentence_of_every_tenth_and_none_without_a_score(n: int) -> None:
     draw = np.random.default_rng(0)
-    each = draw.random((9, 3))
+    each = draw.random((n, 3))
     each[:, 1] = np.nan
     each[2:, 2] = np.nan
     found = head_survey.MeasureSummary.from_scores(scores(each), "x")
-    assert found.best[0].tolist() == sorted(range(9), key=lambda n: -each[n, 0])[:5]
-    np.testing.assert_array_equal(found.best_scores[0], np.sort(each[:, 0])[::-1][:5])
+    order = sorted(range(n), key=lambda at: -each[at, 0])
+    examples = [at for at in found.best[0].tolist() if at >= 0]
+    assert len(examples) == min(n, 10)
+    assert examples[0] == order[0]
+    assert n <= 10 or [10 * order.index(example) // n for example in examples] == list(range(10))
+    np.testing.assert_array_equal(found.best_scores[0][: len(examples)], each[examples, 0])
     assert (found.best[1] == -1).all()
     assert np.isnan(found.mean[1])
     assert sorted(found.best[2][:2].tolist()) == [0, 1]
     assert (found.best[2][2:] == -1).all()
-    assert found.counts.tolist() == [9, 0, 2]
+    assert found.counts.tolist() == [n, 0, 2]
 
 
 def test_patterns_are_scanned_sentence_by_sentence() -> None:

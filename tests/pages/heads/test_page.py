@@ -1,17 +1,22 @@
 """The page about which head does what, as a visitor uses it: prepared, on a text of one's own, beside another model."""
 
+import copy
+import re
 import sys
 import types
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from attnviz.app import live_run
+from attnviz.base.packed import unpack_blob
+from attnviz.models.loading import load
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels import head_surveys, map
-from tests.pages.conftest import charts, said, sound
+from tests.pages.conftest import said, sound
 
 MINI = {"hd_model": "minilm-l6"}
 OWN = "the cat saw the dog and the cat ran\na bird and a fish and a bird"
@@ -45,27 +50,75 @@ def test_the_first_picture_is_the_prepared_one_and_needs_no_model(visit, monkeyp
     )
 
 
-def test_the_table_names_heads_with_their_evidence_and_an_example_has_its_sentence_source_and_picture(visit):
+def test_the_map_is_sent_every_head_with_its_pattern_cost_and_tenths_and_an_example_has_its_sentence(visit):
     page = visit("heads", hd_text="books", hd_by="previous_token", hd_example="2", **MINI)
-    table = page.dataframe[0].value
     survey = head_survey.find_prepared_scan("minilm-l6", head_survey.Config("books"))
-    shown = [[float(part) for part in text.split(" ± ")] for text in table["weight"]]
-    for (mean, error), (kind, column) in zip(shown, head_survey.strongest_by_kind(survey), strict=True):
-        assert mean == pytest.approx(survey.measures[kind].mean[column], abs=0.005)
-        assert error == pytest.approx(survey.measures[kind].stderr[column], abs=0.005)
-        assert error > 0
-    assert 64 in set(page.dataframe[1].value["sentences"])
-    column = survey.column(*strongest(survey, "previous_token"))
-    text = survey.sentences[survey.measures["previous_token"].best[column, 1]]
+    header, numbers = sent_map(page)
+    patterns = header["patterns"]
+    assert patterns == list(head_survey.PATTERNS)
+    for column, (place, row) in enumerate(zip(survey.places, numbers, strict=True)):
+        means = [survey.measures[kind].mean[column] for kind in patterns]
+        best = int(np.nanargmax(means))
+        held = survey.measures[patterns[best]]
+        assert tuple(row[:2]) == place
+        assert row[2] == best
+        assert row[3] == (means[best] >= 0.5)
+        np.testing.assert_allclose(row[4], held.stderr[column], rtol=1e-6)
+        assert np.isnan(row[5]), "an encoder has no cost"
+        np.testing.assert_allclose(row[6:8], [held.explained[column], held.best[column, 0]], rtol=1e-6)
+        np.testing.assert_allclose(row[8:14], means, rtol=1e-6)
+        np.testing.assert_allclose(row[14:], held.best_scores[column], rtol=1e-6)
+    unnamed = int((numbers[:, 3] == 0).sum())
+    assert f"**{unnamed} of 72** heads have no name" in said(page)
+    assert header["at"] == survey.column(*strongest(survey, "previous_token"))
+    text = survey.sentences[survey.measures["previous_token"].best[header["at"], 1]]
     assert text[:40] in said(page)
     assert "in the public domain" in said(page)
-    assert any(each.proto.bytes for each in page.get("bidi_component"))
 
 
-def test_two_models_stand_beside_each_other_on_one_scale_and_a_head_is_shown_as_that_models(visit):
+def sent_map(page: Any, key: str = "hd_map_canvas") -> tuple[dict[str, Any], np.ndarray]:
+    """What the map was sent: its header, and a row of numbers for each head."""
+    _name, data = page.session_state["_canvas_sent"][key]
+    header, payload = unpack_blob(data)
+    numbers = np.frombuffer(bytes(payload), "<f4")
+    return header, numbers.reshape(-1, 18 + len(header["patterns"]))
+
+
+@pytest.mark.parametrize(
+    "sentence, asleep", [("A fox ran over ten hills by day", True), ("a fox ran on a fox ran on", False)]
+)
+def test_on_ones_own_sentence_a_head_sleeps_or_works_and_one_that_wakes_it_is_a_click_away(visit, sentence, asleep):
+    page = visit("heads", hd_at="18.6", hd_example="0", hd_sentence=sentence)
+    loaded = load("smollm2-135m")
+    ids = loaded.tokenizer(sentence, return_tensors="pt").input_ids
+    with torch.no_grad():
+        weights = torch.softmax(eager_scores(loaded, ids, 18, 6), -1)
+    tokens = ids[0].tolist()
+    rows = [sum(float(weights[q, k + 1]) for k in range(q) if tokens[k] == tokens[q]) for q in range(len(tokens))]
+    explained = sum(mass >= 0.5 for mass in rows)
+    assert (explained == 0) == asleep
+    if not asleep:
+        assert f"in {explained} of {len(tokens)} rows" in said(page)
+        return
+    assert f"none of {len(tokens)} rows; {float(weights[:, 0].mean()):.0%} rest on the first token" in said(page)
+    page.button(key="hd_wake").click().run()
+    survey = head_survey.find_prepared_scan("smollm2-135m", PREPARED)
+    best = survey.measures["induction"].best[survey.column(18, 6), 0]
+    assert survey.sentences[best][:40] in said(page)
+
+
+def eager_scores(loaded: Any, ids: Any, layer: int, head: int) -> Any:
+    """Scores of a head that transformers' own eager pass turned into weights."""
+    model = copy.deepcopy(loaded.model)
+    model.set_attn_implementation("eager")
+    return model(ids, output_attentions=True).attentions[layer][0, head].float().log()
+
+
+def test_two_models_stand_below_each_other_and_a_head_is_shown_as_that_models(visit):
     page = sound(visit("heads", hd_other="minilm-l6", hd_by="previous_token", hd_of="second", hd_at="5.11"))
-    first, second, *_others = charts(page)
-    assert [first["data"][0][end] for end in ("zmin", "zmax")] == [second["data"][0][end] for end in ("zmin", "zmax")]
+    first, second = sent_map(page), sent_map(page, "hd_map_beside_canvas")
+    assert (len(first[1]), first[0]["at"], len(second[1])) == (270, None, 72)
+    assert second[1][second[0]["at"], :2].tolist() == [5, 11]
     assert "have at least half of their weight on this pattern" in said(page)
     assert "**MiniLM L6, layer 5, head 11**" in said(page)
 
@@ -86,18 +139,21 @@ def test_stop_keeps_what_is_done_and_go_on_goes_on(visit, monkeypatch):
     page = visit("heads", hd_text="own", hd_own="\n".join([OWN] * 3), hd_count="63", **MINI)
     page.run()
     page.button(key="live_stop_heads-first").click().run()
-    done = len(page.dataframe[1].value)
-    assert done
-    counts = max(page.dataframe[1].value["sentences"])
-    assert counts < 6
+    counts = read_count(page)
+    assert 0 < counts < 6
     page.run()
-    assert max(page.dataframe[1].value["sentences"]) == counts, "stopped is stopped"
+    assert read_count(page) == counts, "stopped is stopped"
     assert f"{counts} of 6 sentences" in page.get("progress")[0].proto.text
-    assert f"{counts} sentences of your own text" in said(page), "what is shown says of how many it is"
     page.button(key="live_go_heads-first").click().run()
     for _run in range(8):
         page.run()
-    assert max(page.dataframe[1].value["sentences"]) == 6
+    assert read_count(page) == 6
+
+
+def read_count(page: Any) -> int:
+    """Of how many sentences the page says that it shows them."""
+    found = re.search(r"(\d+) sentences? of your own text", said(page))
+    return int(found[1]) if found else 0
 
 
 def test_a_host_lets_nobody_measure_costs_and_reads_fewer_sentences(visit, monkeypatch):
@@ -119,7 +175,13 @@ def test_a_picked_point_chooses_its_head(monkeypatch):
     monkeypatch.setattr(map.link_state, "set_many", put.append)
     shown = types.SimpleNamespace(result=survey, section="second")
     map.choose_head(shown, 17)
-    wanted = {choices.MODEL_OF_HEAD: "second", choices.CHOSEN_HEAD: survey.places[17], choices.EXAMPLE: 1}
+    means = {kind: survey.measures[kind].mean[17] for kind in head_survey.PATTERNS}
+    wanted = {
+        choices.MODEL_OF_HEAD: "second",
+        choices.CHOSEN_HEAD: survey.places[17],
+        choices.MEASURE: max(means, key=means.__getitem__),
+        choices.EXAMPLE: 1,
+    }
     assert put == [wanted]
     map.choose_head(shown, 10_000)
     assert len(put) == 1

@@ -1,5 +1,6 @@
 """What the page shows first is what these weights give on these sentences: the beginning is computed again."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,45 @@ def test_a_prepared_survey_has_the_scores_of_its_first_sentence(model: str, text
     *_, last = head_survey.scan_patterns(loaded, head_survey.Config("own", survey.sentences[0]))
     assert last.sentences == survey.sentences[:1]
     assert last.scores is not None
-    for name, each in last.scores.by_sentence.items():
-        held = survey.measures[name]
+    assert {name.removesuffix(" rows") for name in last.scores.by_sentence} == survey.measures.keys() - {
+        *head_survey.COSTS
+    }
+    for name in survey.measures.keys() - {*head_survey.COSTS}:
+        held, each = survey.measures[name], last.scores.by_sentence[name]
         heads, places = np.nonzero(held.best == 0)
         np.testing.assert_allclose(held.best_scores[heads, places], each[0, heads], atol=1e-3, err_msg=name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model, text, pattern", [("smollm2-135m", "repeated", "induction"), ("minilm-l6", "books", "first_token")]
+)
+def test_the_share_of_rows_that_a_name_explains_is_counted_on_transformers_eager_weights(
+    model: str, text: TextKind, pattern: str
+) -> None:
+    """Row by row, in the strongest head of that name; the score of each tenth's first sentence as well."""
+    survey = head_survey.find_prepared_scan(model, head_survey.Config(text))
+    assert survey is not None
+    held, loaded = survey.measures[pattern], load(model)
+    column = int(np.nanargmax(held.mean))
+    layer, head = survey.places[column]
+    eager: Any = copy.deepcopy(loaded.model)
+    eager.set_attn_implementation("eager")
+    shares, scores = [], []
+    for sentence in survey.sentences:
+        ids = loaded.tokenizer(sentence, return_tensors="pt").input_ids
+        with torch.no_grad():
+            weights = eager(ids, output_attentions=True).attentions[layer][0, head].float()
+        tokens = ids[0].tolist()
+        masses = []
+        for q, token in enumerate(tokens):
+            keys = [0] if pattern == "first_token" else [k + 1 for k in range(q) if tokens[k] == token]
+            masses.append(float(weights[q, keys].sum()) if keys else float("nan"))
+        shares.append(np.mean(np.nan_to_num(masses) >= 0.5))
+        scores.append(np.nanmean(masses))
+    assert held.explained[column] == pytest.approx(np.mean(shares), abs=2e-3)
+    ordered = sorted(scores, reverse=True)
+    np.testing.assert_allclose(held.best_scores[column], [ordered[-(-64 * n // 10)] for n in range(10)], atol=1e-3)
 
 
 def test_other_weights_other_sentences_and_ones_own_text_have_no_prepared_survey(

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from attnviz.analysis import prepared_files
 from attnviz.analysis.heads.removal_costs import HERE, HeadWork
-from attnviz.analysis.heads.scan import HeadScores, summarise_scores
+from attnviz.analysis.heads.scan import EXPLAINED_FROM, NAMED, ROWS_EXPLAINED, HeadScores, summarise_scores
+from attnviz.analysis.model_run import ModelRun
 from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.heads.maths.sentence_sets import TextKind, make_sentences
@@ -20,7 +22,7 @@ from attnviz.pages.heads.maths.sentence_sets import TextKind, make_sentences
 #: names of head_patterns.NAMED, in the order in which they are offered
 PATTERNS = ("induction", "previous_token", "duplicate_token", "first_token", "same_token", "next_token")
 COSTS = ("silenced", "mean", "direct")
-EXAMPLES_KEPT = 5  #: sentences of each head and pattern that are named
+EXAMPLES_KEPT = 10  #: sentences of each head and pattern that are named: one from every tenth
 SENTENCES, LENGTH = 64, 64
 
 
@@ -46,18 +48,27 @@ class MeasureSummary:
     stderr: np.ndarray  #: (N,) of that mean
     stability: np.ndarray  #: (N,) share of sentences in which the head is among the ten that show it most
     counts: np.ndarray  #: (N,) in how many sentences it can occur
-    best: np.ndarray  #: (N, E) the sentences that show it most, -1 where there are fewer
+    best: np.ndarray  #: (N, E) a sentence from every tenth, the one that shows it most first; -1 where there are fewer
     best_scores: np.ndarray  #: (N, E)
+    explained: np.ndarray  #: (N,) share of all rows in which the pattern has half of the weight; NaN for a cost
 
     @classmethod
     def from_scores(cls, scores: HeadScores, name: str) -> "MeasureSummary":
         """Summarise the scores of all sentences."""
         by_sentence = scores.by_sentence[name]  # (S, N)
         filled = np.where(np.isnan(by_sentence), -np.inf, by_sentence)
-        order = np.argsort(-filled, 0, kind="stable")[:EXAMPLES_KEPT].T  # (N, E)
-        values = np.take_along_axis(filled.T, order, 1)
-        scored = np.isfinite(values)
-        return cls(*summarise_scores(by_sentence), np.where(scored, order, -1), np.where(scored, values, np.nan))
+        order = np.argsort(-filled, 0, kind="stable").T  # (N, S)
+        counts = np.isfinite(by_sentence).sum(0)[:, None]
+        tenths = np.arange(EXAMPLES_KEPT)[None, :]
+        ranks = np.where(
+            counts > EXAMPLES_KEPT, -(-tenths * counts // EXAMPLES_KEPT), tenths
+        )  # the first of each tenth
+        scored = ranks < counts
+        best = np.where(scored, np.take_along_axis(order, np.minimum(ranks, order.shape[1] - 1), 1), -1)
+        values = np.where(scored, np.take_along_axis(filled.T, np.maximum(best, 0), 1), np.nan)
+        rows = scores.by_sentence.get(name + ROWS_EXPLAINED)
+        explained = np.full(len(best), np.nan) if rows is None else rows.mean(0)
+        return cls(*summarise_scores(by_sentence), best, values, explained)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +97,8 @@ class HeadScanProgress:
         """Summarise the finished sentences; None before the first."""
         if self.scores is None:
             return None
-        measures = {name: MeasureSummary.from_scores(self.scores, name) for name in self.scores.by_sentence}
+        names = [name for name in self.scores.by_sentence if not name.endswith(ROWS_EXPLAINED)]
+        measures = {name: MeasureSummary.from_scores(self.scores, name) for name in names}
         return HeadScan(self.scores.places, measures, self.sentences[: self.scores.sentences])
 
 
@@ -95,7 +107,7 @@ def scan_patterns(loaded: LoadedModel, config: Config, by: HeadWork = HERE) -> I
     sentences = config.sentences(loaded)
     names = [name for name in PATTERNS if loaded.entry.kind == "encoder" or name != "next_token"]
     latest: HeadScores | None = None
-    for scores in by.scan(loaded, sentences, names):
+    for scores in by.scan(loaded, sentences, [*names, *(name + ROWS_EXPLAINED for name in names)]):
         latest = scores or latest
         if latest is not None:  # before the first sentence there is nothing to draw
             yield HeadScanProgress(latest, sentences, latest.sentences / len(sentences))
@@ -135,7 +147,7 @@ def scan_costs(
 #
 # `python -m scripts.prepare heads` writes them. Each holds for exactly these weights, these sentences and this seed;
 # tests/pages/heads/test_prepared_surveys.py computes the beginning of each again.
-FORMAT = 1
+FORMAT = 2
 _FIELDS = tuple(field.name for field in fields(MeasureSummary))
 
 
@@ -145,11 +157,7 @@ def find_prepared_scan(model: str, config: Config) -> HeadScan | None:
         return None
     scan = _read_scan(scan_file(model, config.text))
     about = {} if scan is None else scan.about
-    return (
-        scan
-        if (about.get("weights"), about.get("format")) == (prepared_files.packaged_weights(model), FORMAT)
-        else None
-    )
+    return scan if about.get("weights") == prepared_files.packaged_weights(model) else None
 
 
 def scan_file(model: str, text: str) -> str:
@@ -172,7 +180,7 @@ def pack_scan(scan: HeadScan, about: Mapping[str, object]) -> bytes:
 @lru_cache(maxsize=8)
 def _read_scan(name: str) -> HeadScan | None:
     stored = prepared_files.read(__package__, name)
-    if stored is None:
+    if stored is None or stored[0].get("format") != FORMAT:
         return None
     about, arrays = stored
     plain = {name: array.astype(np.int64 if array.dtype == np.int8 else np.float64) for name, array in arrays.items()}
@@ -200,14 +208,45 @@ KINDS: dict[str, tuple[Message, Message]] = {
 }
 
 
-def strongest_by_kind(scan: HeadScan, most: int = 5) -> list[tuple[str, int]]:
-    """Named heads as (kind, index), the strongest first, at most `most` of a kind."""
-    heads: list[tuple[str, int]] = []
-    for kind in _measured_patterns(scan):
-        mean = np.nan_to_num(scan.measures[kind].mean, nan=-1.0)
-        order = np.argsort(-mean, kind="stable")[:most]
-        heads += [(kind, int(column)) for column in order if mean[column] >= NAMED_FROM]
-    return heads
+@dataclass(frozen=True)
+class StrongestPatterns:
+    """Of each of the N heads the pattern that has most of its weight."""
+
+    number: np.ndarray  #: (N,) its index among the measured patterns
+    named: np.ndarray  #: (N,) whether the head is called after it
+    explained: np.ndarray  #: (N,) share of all rows in which it has half of the weight
+
+
+def strongest_patterns(scan: HeadScan) -> StrongestPatterns:
+    """The strongest pattern of every head."""
+    measures = [scan.measures[kind] for kind in _measured_patterns(scan)]
+    means = np.nan_to_num(np.stack([measure.mean for measure in measures]))
+    number, columns = means.argmax(0), np.arange(means.shape[1])
+    explained = np.stack([measure.explained for measure in measures])[number, columns]
+    return StrongestPatterns(number, means.max(0) >= NAMED_FROM, explained)
+
+
+def strongest_pattern(scan: HeadScan, column: int) -> str:
+    """The pattern that has most of one head's weight."""
+    return _measured_patterns(scan)[int(strongest_patterns(scan).number[column])]
+
+
+@dataclass(frozen=True)
+class ExplainedRows:
+    """How many rows of a head a pattern explains on one sentence, and the mean weight on the first token."""
+
+    explained: int
+    rows: int
+    first: float
+
+
+def explain_rows(run: ModelRun, place: tuple[int, int], pattern: str) -> ExplainedRows:
+    """Count the rows of a head in which a pattern has at least half of the weight."""
+    layer, head = place
+    weights = run.stacks[0].layers[layer].weights(heads=[head]).float()
+    mass = NAMED[pattern](weights, torch.tensor([run.source.ids]), None)[0, 0]
+    explained = int((mass.nan_to_num(0.0) >= EXPLAINED_FROM).sum())
+    return ExplainedRows(explained, len(mass), float(weights[0, 0, :, 0].mean()))
 
 
 def count_heads(scan: HeadScan, kind: str) -> int:
@@ -223,13 +262,6 @@ def kinds_of_head(scan: HeadScan, column: int) -> dict[str, float]:
 
 def _measured_patterns(scan: HeadScan) -> list[str]:
     return [kind for kind in PATTERNS if kind in scan.measures]
-
-
-def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
-    """Spearman correlation of two measures over the heads that have both; NaN below three heads."""
-    import pandas as pd  # here because nothing else of a survey needs it
-
-    return float(pd.DataFrame({"a": a, "b": b}).corr("spearman", min_periods=3).loc["a", "b"])
 
 
 _START = """\

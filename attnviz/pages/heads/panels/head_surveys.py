@@ -56,7 +56,7 @@ def draw_form() -> HeadsRequest | None:
         by_names = offered_measures(kinds[model] == "decoder")
         by = widgets.select_one(
             choices.MEASURE,
-            _("Colour the heads by"),
+            _("Measure"),
             by_names,
             style="select",
             help=_(

@@ -1,112 +1,110 @@
-"""The map of all heads, the scatter plot of two measures, and the details of the chosen head."""
+"""The map of all heads, and sentences of the chosen one."""
 
 import math
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from attnviz.analysis.heads import batches
 from attnviz.analysis.model_run import Request
-from attnviz.app import head_drawing, page_parts, show, widget_values
+from attnviz.app import head_drawing, page_parts, show, widget_values, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import head_name
 from attnviz.app.panel import fragment, show_problems
 from attnviz.app.text import escape_markdown, translate_markdown
-from attnviz.app.widgets import select_one
 from attnviz.base.largest import find_largest
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, current_language, join_list, join_sentences, ngettext
-from attnviz.canvas.shared.component import count, last_sent
-from attnviz.pages.heads import choices, figures
+from attnviz.base.words import _, join_list, join_sentences, ngettext
+from attnviz.canvas import heads_map
+from attnviz.live.scene_figure import SceneFigure
+from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels.head_surveys import (
     DisplayedScan,
     format_with_error,
     measure_names,
-    offer_costs,
-    offered_measures,
 )
 
-NAMED_POINTS = 4
 
+def draw_map(scan: DisplayedScan, chosen: int | None, key: str) -> None:
+    """Draw the map of all heads of one model."""
+    figure = map_figure(scan, chosen)
 
-def draw_heads_map(scan: DisplayedScan, by: str, chosen: int | None, key: str) -> None:
-    """Draw the map of all heads of one model, coloured by one measure."""
-    if not scan.has_measure(by):
-        st.markdown(f"**{escape_markdown(scan.name)}**")
-        if scan.decoder:
-            st.info(_("This has not been measured on these sentences yet."))
-            offer_costs(scan)
-        else:
-            st.info(
-                _("{name} does not predict the next token: it has no such cost.").format(
-                    name=escape_markdown(scan.name)
-                )
-            )
-        return
-    measure, caption = scan.result.measures[by], _map_sentence(scan, by)
-    show.figure(
-        show.chart_of(
-            figures.pickable_map,
-            measure.mean,
-            scan.result.places,
-            measure.stderr,
-            title=_("{name}: {measure}").format(name=scan.name, measure=measure_names()[by]),
-            signed=by in head_survey.COSTS,
-            chosen=chosen,
-        ),
-        name=f"heads-{by}-{scan.model}",
+    def choose(choice: tuple[int | None, str]) -> None:
+        column, by = choice
+        link_state.set_and_push(choices.ORDER, by)
+        if column is not None and column != chosen:
+            choose_head(scan, column)
+
+    heads_map.heads_map(f"{key}_canvas", figure, on_choose=choose)
+    show.footer(
+        lambda: SceneFigure((figure,), _("All heads of {name}").format(name=scan.name), figure),
+        name=f"heads-{scan.model}",
         key=key,
+        canvas=show.live_canvas(f"{key}_canvas"),
         table=lambda: measures_table(scan.result),
-        sentence=caption,
+        sentence=kinds_sentence(scan.result),
         caption=source_sentence(scan),
-        on_pick=lambda column: choose_head(scan, column),
     )
 
 
-def draw_plane(scan: DisplayedScan, by: str, chosen: int | None, key: str) -> None:
-    """Draw the scatter plot of heads: the measure of the map by a second one."""
-    names = measure_names()
-    against = select_one(
-        choices.SECOND_MEASURE,
-        _("against"),
-        {measure: name for measure, name in offered_measures(scan.decoder).items() if measure != by},
-        style="select",
+def map_figure(scan: DisplayedScan, chosen: int | None) -> heads_map.HeadsMapFigure:
+    """The picture of all heads, with the sentence and the tenths of each head's strongest pattern."""
+    result, nouns = scan.result, measure_names()
+    strongest = head_survey.strongest_patterns(result)
+    patterns = [kind for kind in head_survey.PATTERNS if kind in result.measures]
+    measures = [result.measures[kind] for kind in patterns]
+
+    def own(statistic: str) -> np.ndarray:
+        """That statistic of each head's strongest pattern."""
+        stacked = np.stack([getattr(measure, statistic) for measure in measures])
+        return np.asarray(stacked[strongest.number, np.arange(len(result.places))], float)
+
+    costs = result.measures.get("silenced")
+    numbers = np.column_stack([
+        np.array(result.places, float),
+        strongest.number,
+        strongest.named,
+        own("stderr"),
+        np.full(len(result.places), np.nan) if costs is None else costs.mean,
+        own("explained"),
+        own("best")[:, 0],
+        np.stack([measure.mean for measure in measures], 1),
+        own("best_scores"),
+    ])  # fmt: skip
+    named = {}
+    for kind in patterns:
+        name, does = head_survey.KINDS[kind]
+        named[kind] = (translate_markdown(name), translate_markdown(does), nouns[kind])
+    return heads_map.HeadsMapFigure(
+        numbers, named, result.sentences, scan.decoder, chosen, link_state.value(choices.ORDER)
     )
-    if not scan.has_measure(by) or not scan.has_measure(against):
-        st.info(_("This has not been measured on these sentences yet."))
-        offer_costs(scan)
-        return
-    x, y = scan.result.measures[by].mean, scan.result.measures[against].mean
-    show.figure(
-        show.chart_of(
-            figures.scatter_heads,
-            x,
-            y,
-            scan.result.places,
-            title=_("{measure} against {other}").format(measure=names[by], other=names[against]),
-            x_title=names[by],
-            y_title=names[against],
-            chosen=chosen,
-            named=[int(n) for n in np.argsort(-np.nan_to_num(np.abs(y), nan=-1))[:NAMED_POINTS]],
-        ),
-        name=f"heads-{by}-against-{against}-{scan.model}",
-        key=key,
-        table=lambda: measures_table(scan.result),
-        sentence=_plane_sentence(scan.result, by, against, current_language()),
-        on_pick=lambda column: choose_head(scan, column),
+
+
+def kinds_sentence(result: head_survey.HeadScan) -> str:
+    """The sentence under the map: how many heads have a name, and how much of their rows it explains."""
+    strongest = head_survey.strongest_patterns(result)
+    unnamed = int((~strongest.named).sum())
+    counted = _("**{unnamed} of {all}** heads have no name: no pattern has half of their weight.").format(
+        unnamed=unnamed, all=len(result.places)
+    )
+    shares = strongest.explained[strongest.named & np.isfinite(strongest.explained)]
+    if not len(shares):
+        return counted
+    explained = _("The others' names explain **{mean:.0%}** of their rows on average, from {low:.0%} to {high:.0%}.")
+    return join_sentences(
+        counted,
+        explained.format(mean=Rounded(shares.mean()), low=Rounded(shares.min()), high=Rounded(shares.max())),
     )
 
 
 def choose_head(scan: DisplayedScan, column: int) -> None:
-    """Select a head by its index. A callback."""
+    """Select a head by its index, and the pattern it shows most. A callback."""
     if 0 <= column < len(scan.result.places):
         link_state.set_many({
             choices.MODEL_OF_HEAD: scan.section,
             choices.CHOSEN_HEAD: scan.result.places[column],
+            choices.MEASURE: head_survey.strongest_pattern(scan.result, column),
             choices.EXAMPLE: choices.EXAMPLE.default,
         })  # fmt: skip
 
@@ -155,7 +153,8 @@ def source_sentence(scan: DisplayedScan) -> str:
     )
 
 
-def _map_sentence(scan: DisplayedScan, by: str) -> str:
+def measure_sentence(scan: DisplayedScan, by: str) -> str:
+    """Sentence about the head that has most of a measure."""
     measure, places = scan.result.measures[by], scan.result.places
     if not np.isfinite(measure.mean).any():
         return _("No sentence here has a place to measure it: repeat a word.")
@@ -186,77 +185,8 @@ def _map_sentence(scan: DisplayedScan, by: str) -> str:
     )
 
 
-@lru_cache(maxsize=32)
-def _plane_sentence(scan: head_survey.HeadScan, by: str, against: str, _language: str) -> str:
-    y = scan.measures[against].mean
-    rank = head_survey.rank_correlation(scan.measures[by].mean, y)
-    if math.isnan(rank):
-        return _("Each point is a head.")
-    most = np.argsort(-np.nan_to_num(y, nan=-np.inf))[:3]
-    return _(
-        "Each point is a head, called layer.head; highest are **{names}**. The two rankings correlate at {rank:.2f}."
-    ).format(names=join_list(head_name(scan.places[int(n)]) for n in most), rank=rank)
-
-
-# The heads that have a name, with the evidence for it; a row chooses its head.
-ROW = 35  #: pixels of a table's row
-
-
-def panel(scan: DisplayedScan, key: str) -> None:
-    """Draw the table of named heads; a row selects its head."""
-    heads, table = _named_heads_table(scan.result, current_language())
-    st.markdown(_("**Heads with a name**"))
-    if not heads:
-        st.caption(_("No head gives half of its weight to one of these patterns, on average over the sentences."))
-        return
-
-    def choose_row() -> None:
-        row = count(last_sent(int, key, "selection", "rows", 0), len(heads))
-        if row is not None:
-            choose_head(scan, heads[row][1])
-
-    st.dataframe(
-        table,
-        hide_index=True,
-        key=key,
-        on_select=choose_row,
-        selection_mode="single-row",
-        height=ROW * (min(len(heads), 11) + 1) + 3,
-    )
-    kinds = [(kind, name) for kind, (name, _does) in head_survey.KINDS.items() if scan.has_measure(kind)]
-    counts = [(name, head_survey.count_heads(scan.result, kind)) for kind, name in kinds]
-    st.caption(
-        _(
-            "A head is named after a pattern that has half of its weight, averaged over the rows that the pattern "
-            "fits: {counts}. At most five of a kind are listed; a row shows its head."
-        ).format(counts=join_list(f"{translate_markdown(name)} {count}" for name, count in counts if count))
-    )
-
-
-@lru_cache(maxsize=8)
-def _named_heads_table(scan: head_survey.HeadScan, _language: str) -> tuple[list[tuple[str, int]], Any]:
-    """Named heads as (kind, index), and their Arrow table, cached for all visitors."""
-    heads = head_survey.strongest_by_kind(scan)
-    measured = [(scan.measures[kind], column) for kind, column in heads]
-    table: dict[str, list[Any]] = {
-        _("called"): [translate_markdown(head_survey.KINDS[kind][0]) for kind, _column in heads],
-        _("head"): [head_name(scan.places[column]) for _kind, column in heads],
-        _("weight"): [
-            format_with_error(measure.mean[column], measure.stderr[column], 2) for measure, column in measured
-        ],
-        _("in the first ten"): [f"{Rounded(measure.stability[column]):.0%}" for measure, column in measured],
-    }
-    if "silenced" in scan.measures:
-        cost = scan.measures["silenced"]
-        table[_("cost, nats")] = [
-            format_with_error(cost.mean[column], cost.stderr[column], 3, signed=True) for _kind, column in heads
-        ]
-    return heads, show.to_arrow(table)
-
-
-# One head: what it is called, every measure of it, and the sentences in which the chosen measure is largest.
-def draw_evidence(scan: DisplayedScan, column: int) -> None:
-    """Draw the names of the head, and its measures."""
+def draw_evidence(scan: DisplayedScan, by: str, column: int) -> None:
+    """Write the names of the head, the measure's number, and who has most of it."""
     layer, head = scan.result.places[column]
     called = join_list(
         f"{translate_markdown(head_survey.KINDS[kind][0])} ({Rounded(mean):.2f})"
@@ -267,42 +197,53 @@ def draw_evidence(scan: DisplayedScan, column: int) -> None:
             model=escape_markdown(scan.name), layer=layer, head=head, called=called or _("no name fits")
         )
     )
-    table, rows = _head_measures_table(scan.result, column, current_language())
-    st.dataframe(table, hide_index=True, key="hd_evidence", height=35 * (rows + 1) + 3)
-
-
-@lru_cache(maxsize=64)
-def _head_measures_table(scan: head_survey.HeadScan, column: int, _language: str) -> tuple[Any, int]:
-    """Arrow table of all measures of a head, cached for all visitors, and its number of rows."""
-    names = measure_names()
-    rows = [
-        {
-            _("measure"): names[name],
-            _("mean"): f"{Rounded(measure.mean[column]):.3f}",
-            _("±"): "" if math.isnan(measure.stderr[column]) else f"{Rounded(measure.stderr[column]):.3f}",
-            _("in the first ten"): f"{Rounded(measure.stability[column]):.0%}",
-            _("sentences"): int(measure.counts[column]),
-        }
-        for name, measure in scan.measures.items()
-        if not math.isnan(measure.mean[column])
-    ]
-    return show.to_arrow(show.to_columns(rows)), len(rows)
+    measure = scan.result.measures.get(by)
+    if measure is None:
+        st.info(_("This has not been measured on these sentences yet."))
+        return
+    most = measure_sentence(scan, by)
+    if column == strongest_head(scan.result, by):
+        st.markdown(most)
+        return
+    mean = format_with_error(measure.mean[column], measure.stderr[column], 2, signed=by in head_survey.COSTS)
+    st.markdown(join_sentences(_("{measure}: **{mean}**.").format(measure=measure_names()[by], mean=mean), most))
 
 
 @fragment
 def draw_examples(scan: DisplayedScan, by: str, column: int) -> None:
-    """Draw the sentences with the largest measure, one of them with its attention."""
+    """Draw a sentence with the head's attention: one from every tenth, or the visitor's own."""
     measure = scan.result.measures.get(by)
     best = [] if measure is None else [int(n) for n in measure.best[column] if n >= 0]
-    if measure is None or not best:
-        st.caption(_("No sentence here shows it."))
-        return
-    st.markdown(_("**Sentences where it is largest**: {measure}").format(measure=measure_names()[by]))
-    number = _select_example(
-        {str(n): f"{n}: {Rounded(measure.best_scores[column, n - 1]):.2f}" for n in range(1, len(best) + 1)}
-    )
-    text = scan.result.sentences[best[number - 1]]
-    st.markdown(f"> {escape_markdown(text)}")
+    layer, head = scan.result.places[column]
+    named = {"0": _("Your sentence")}
+    if measure is not None:
+        named |= {str(n): f"{n}: {Rounded(measure.best_scores[column, n - 1]):.2f}" for n in range(1, len(best) + 1)}
+        st.markdown(
+            _("**A sentence from every tenth**, from most to least: {measure}").format(measure=measure_names()[by])
+        )
+    number = _select_example(named)
+    left, right = st.columns([1, 1.3], gap="medium")
+    with left:
+        if number:
+            text = scan.result.sentences[best[number - 1]]
+            st.markdown(f"> {escape_markdown(text)}")
+            _cite_book(scan, text)
+        else:
+            text = widgets.text_box(choices.SENTENCE, _("Sentence"))
+            with show_problems():
+                _draw_waking(scan, text, by, column, bool(best))
+        if st.button(
+            _("Open layer {layer}, head {head} on this sentence in the explorer").format(layer=layer, head=head),
+            icon=":material/arrow_forward:",
+            key="hd_explore",
+            type="primary",
+        ):
+            page_parts.open_explorer(scan.model, text, (layer, head))
+    with right, show_problems():
+        _draw_example(scan, text, layer, head)
+
+
+def _cite_book(scan: DisplayedScan, text: str) -> None:
     books = batches.books() if scan.config.text == "books" else ()
     for book in (novel for novel in books if any(passage.startswith(text) for passage in novel.passages)):
         st.caption(
@@ -310,16 +251,33 @@ def draw_examples(scan: DisplayedScan, by: str, column: int) -> None:
                 author=escape_markdown(book.author), title=escape_markdown(book.title), year=book.year
             )
         )
-    layer, head = scan.result.places[column]
-    if st.button(
-        _("Open layer {layer}, head {head} on this sentence in the explorer").format(layer=layer, head=head),
-        icon=":material/arrow_forward:",
-        key="hd_explore",
-        type="primary",
-    ):
-        page_parts.open_explorer(scan.model, text, (layer, head))
-    with show_problems():
-        _draw_example(scan, text, layer, head)
+
+
+def _draw_waking(scan: DisplayedScan, text: str, by: str, column: int, has_example: bool) -> None:
+    """Say whether the head does on this sentence what it is called after, and offer one that wakes it."""
+    pattern = by if by in head_survey.PATTERNS else head_survey.strongest_pattern(scan.result, column)
+    run = model_cache.get_run(Request(scan.model, text))
+    found = head_survey.explain_rows(run, scan.result.places[column], pattern)
+    template = (
+        _("**At work here**: “{pattern}” has half of the weight in {explained} of {rows} rows.")
+        if found.explained
+        else _(
+            "**Asleep here**: “{pattern}” has half of the weight in none of {rows} rows; {first:.0%} rest on the first "
+            "token."
+        )
+    )
+    st.markdown(
+        template.format(
+            pattern=measure_names()[pattern], explained=found.explained, rows=found.rows, first=Rounded(found.first)
+        )
+    )
+    if has_example and not found.explained:
+        st.button(
+            _("Show the sentence that wakes it most"),
+            key="hd_wake",
+            on_click=link_state.set_and_push,
+            args=(choices.EXAMPLE, 1),
+        )
 
 
 def strongest_head(scan: head_survey.HeadScan, by: str) -> int:
@@ -329,8 +287,8 @@ def strongest_head(scan: head_survey.HeadScan, by: str) -> int:
 
 
 def _select_example(options: dict[str, str]) -> int:
-    """Draw the choice of an example; its number, from 1."""
-    example = min(link_state.value(choices.EXAMPLE), len(options))
+    """Draw the choice of an example: its number, 0 for the visitor's own."""
+    example = min(link_state.value(choices.EXAMPLE), len(options) - 1)
     picked = st.segmented_control(
         _("Example"),
         list(options),
@@ -338,10 +296,10 @@ def _select_example(options: dict[str, str]) -> int:
         required=True,
         label_visibility="collapsed",
         **widget_values.bind_widget(
-            "hd_example_pick", str(example), lambda number: link_state.set_and_push(choices.EXAMPLE, int(number or 1))
+            "hd_example_pick", str(example), lambda number: link_state.set_and_push(choices.EXAMPLE, int(number or 0))
         ),
     )
-    return int(picked or example)
+    return int(picked if picked is not None else example)
 
 
 def _draw_example(scan: DisplayedScan, text: str, layer: int, head: int) -> None:
