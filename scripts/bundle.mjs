@@ -124,6 +124,7 @@ async function bundledComponents(folder) {
     await bundled([...components, ...ASKED_FOR], folder, "esm", { plugins: [shares] }),
     await bundled([], folder, "esm", { stdin, entryNames: "shared" }),
     await bundled(["scene/video_file.js"], folder, "esm"),
+    await bundled(["long_text/text_worker.js"], folder, "iife"),
   );
 }
 

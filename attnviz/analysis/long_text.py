@@ -6,12 +6,15 @@ A cell of a picture is the largest weight of its block: attention is sparse, and
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from attnviz.base.message import Problem
+from attnviz.base.packed import pack_blob
 from attnviz.models.capture import RecordedLayer
 from attnviz.models.capture.all_heads import block_edges
 from attnviz.models.capture.bands import is_plain_causal
@@ -31,6 +34,14 @@ class HeadOverview:
     step: int  #: tokens a side of a cell
     codes: NDArray[np.uint8]  #: (rows, columns), `log_codes` of the largest weight of each cell
     lse: NDArray[np.float32]  #: (Q,) log of the sum of exp(scaled score) of each row; empty where weights need more
+
+    def pack(self, layer: RecordedLayer) -> bytes:
+        """It as the browser reads it, with what weights of its head are made with."""
+        rows, columns = self.codes.shape
+        width = layer.qkv[0].shape[-1] if layer.exact else 0
+        header = {"step": self.step, "rows": rows, "columns": columns, "tokens": layer.shape[2]}
+        header |= {"width": width, "scale": layer.scale, "plain": is_plain_causal(layer)}
+        return pack_blob(header, self.codes.tobytes() + self.lse.astype("<f4").tobytes())
 
 
 def log_codes(weights: Tensor) -> NDArray[np.uint8]:
@@ -90,15 +101,35 @@ def mean_row(layer: RecordedLayer, head: int, start: int, stop: int) -> Tensor:
     return layer.cropped(slice(start, stop), slice(None)).weights([head])[0, 0].mean(0)
 
 
-def block_vectors(layer: RecordedLayer, head: int, kind: str, number: int) -> Tensor:
-    """Queries ("q") or keys ("k") of a head from position 256·number on, at most 256 of them, (n, D) in float32."""
+def head_vectors(layer: RecordedLayer, head: int, kind: str, block: int | None = None) -> NDArray[np.float32]:
+    """Queries ("q") or keys ("k") of a head, (n, D): those from position 256·block on, at most 256; None: all."""
     q, k, _ = layer.qkv
     vectors = q[0, head] if kind == "q" else k[0, head * layer.n_kv_heads // layer.n_heads]
-    return to_float32(vectors[number * TILE : (number + 1) * TILE])
+    chosen = slice(None) if block is None else slice(block * TILE, (block + 1) * TILE)
+    return to_float32(vectors[chosen]).cpu().numpy().astype("<f4")
+
+
+def file_parts(layers: Sequence[RecordedLayer], heads: Sequence[tuple[int, int]]) -> dict[tuple[Any, ...], bytes]:
+    """What a file holds of a text: all heads small, and of these (layer, head) the overview, q and k in 16 bits.
+
+    From q and k the browser makes every weight under any mask and scale. Problem where a head needs more than those.
+    """
+    parts: dict[tuple[Any, ...], bytes] = {("wall", 1): sample_heads(layers).tobytes()}
+    for index, head in heads:
+        layer = layers[index]
+        if not is_plain_causal(layer):
+            raise Problem(
+                "Layer {layer} is more than q·k under a causal mask: a file of a long text cannot hold its heads",
+                layer=index,
+            )
+        parts["overview", index, head] = make_overview(layer, head).pack(layer)
+        for kind in ("q", "k"):
+            parts[kind, index, head] = head_vectors(layer, head, kind).astype("<f2").tobytes()
+    return parts
 
 
 def sample_heads(layers: Sequence[RecordedLayer], per_row: int = 1) -> NDArray[np.uint8]:
-    """Thumbnails (heads, 32, 32) of all heads as `log_codes`: of each band of rows only `per_row` are computed."""
+    """Thumbnails (heads, 32, 32) of all heads, coded as `packing` does: `per_row` rows of each band are computed."""
     pictures = []
     for layer in layers:
         _, heads, q_len, k_len = layer.shape
@@ -109,7 +140,9 @@ def sample_heads(layers: Sequence[RecordedLayer], per_row: int = 1) -> NDArray[n
         cropped = layer.cropped(rows, slice(None))
         weights = cropped.weights()[0].masked_fill(~cropped.mask.expand(1, heads, -1, -1)[0], -1)
         bands = weights.unflatten(1, (len(firsts), per_row)).amax(2)
-        pictures.append(log_codes(torch.stack([bands[..., a:b].amax(-1) for a, b in pairwise(edges_k)], -1)))
+        largest = torch.stack([bands[..., a:b].amax(-1) for a, b in pairwise(edges_k)], -1)
+        codes = torch.where(largest < 0, 255, (largest.clamp(0, 1).sqrt() * 254).round())
+        pictures.append(codes.to(torch.uint8).cpu().numpy())
     return np.concatenate(pictures)
 
 

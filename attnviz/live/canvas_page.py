@@ -19,13 +19,25 @@ from attnviz.live import (
 COMPONENTS = "../../canvas/bundles"
 #: a component's script is a module, which the file's own script imports from where it stands
 WITH_MODULE = POLICY.replace("script-src", "script-src data:")
+#: a worker's script stands in the file too, and it runs a program of WebAssembly
+WITH_WORKER = WITH_MODULE.replace("script-src", "script-src 'wasm-unsafe-eval'")
 NOBODY = {"session": "live", "ack": 0}  #: whom a component's gestures are told in a file
 
 
 def canvas_page(
-    component: str, data: bytes, title: str, note: str = "", link: str | None = None, *, moves: bool = False
+    component: str,
+    data: bytes,
+    title: str,
+    note: str = "",
+    link: str | None = None,
+    *,
+    moves: bool = False,
+    worker: str = "",
 ) -> str:
-    """The HTML of the file. `data`: what `component` was sent, a header and a payload; one that `moves` has a film."""
+    """The HTML of the file. `data`: what `component` was sent, a header and a payload; one that `moves` has a film.
+
+    `worker`: the script that it has run apart from the page's own.
+    """
     header, payload = unpack_blob(data)
     about = {
         "title": title,
@@ -36,6 +48,7 @@ def canvas_page(
     }
     scripts = {"shared": f"{COMPONENTS}/shared.js", "script": f"{COMPONENTS}/{component}.js"}
     scripts |= {"film": f"{COMPONENTS}/film_menu.js"} if moves else {}
+    scripts |= {worker: f"{COMPONENTS}/{worker}.js"} if worker else {}
     modules = "".join(packed_script(name, file) for name, file in scripts.items())
     return page_document(
         html.escape(title or "attnviz"),
@@ -43,5 +56,5 @@ def canvas_page(
         inert_json(about),
         deflate_base64(pack_blob(header | NOBODY, payload)),
         f"{modules}<script>{bundle_text('canvas_file.js')}</script>",
-        policy=WITH_MODULE,
+        policy=WITH_WORKER if worker else WITH_MODULE,
     )

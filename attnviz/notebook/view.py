@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import csv
-import html
 import io
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -18,19 +14,18 @@ from torch import Tensor
 
 from attnviz.analysis.head_matrix import raw_heads, telling_row
 from attnviz.base import words
-from attnviz.base.extras import ExtraMissing
 from attnviz.base.head_record import HeadData, HeadGrid, HeadTitles, HeadView
 from attnviz.base.message import MessageList, Problem
-from attnviz.base.rasterised import render_png
 from attnviz.base.words import _, require_languages, use_language
 from attnviz.live import LiveView, live_page
 from attnviz.live.film_file import film_bytes
 from attnviz.live.matrix_figures import HeadFigure, HeadFilm
 from attnviz.live.scene_figure import FrameOptions, SceneFigure
 from attnviz.models.capture import RecordedLayer, Trace
+from attnviz.notebook.long_text_view import LongTextView, text_of_trace
+from attnviz.notebook.saved_view import SavedView
 
-#: The picture's scripts run, and may offer a file to keep; the notebook around it is out of their reach.
-SANDBOX = "allow-scripts allow-downloads"
+LONG = 24_000_000  #: bytes of all heads' scores, from which on a trace is shown as a long text
 PictureTheme = Literal["auto", "light", "dark"]
 
 
@@ -45,8 +40,10 @@ def show(
     height: int = 640,
     title: str = "",
     language: str | None = None,
-) -> NotebookView:
+) -> NotebookView | LongTextView:
     """A live picture of `attention`: every head, and of a trace every mask and scale, still to be moved.
+
+    A trace of a long text is shown in at most 5 MB: one head with its q and k, and all the others small.
 
     `attention` is a trace, weights (heads, queries, keys) of each layer in a list, a model's output with attentions, or
     a cache of TransformerLens. `tokens` are the labels of one sentence, or of queries and keys as two lists in a tuple.
@@ -56,27 +53,38 @@ def show(
     """
     if language is not None:
         require_languages(language)
+    layers = _alike_layers(attention, layer, row) if isinstance(attention, Trace) else []
+    is_long = 2 * sum(one.n_heads * one.shape[2] * one.shape[3] for _, one in layers) > LONG
     heads = (
-        _heads_of_trace(attention, layer, row)
-        if isinstance(attention, Trace)
-        else _heads_of_arrays([_layer_weights(layer_weights, row) for layer_weights in _layer_arrays(attention)])
+        _heads_of_arrays([_layer_weights(layer_weights, row) for layer_weights in _layer_arrays(attention)])
+        if not isinstance(attention, Trace)
+        else None
+        if is_long
+        else _heads_of_trace(attention, layers, row)
     )
-    count = len(attention) if isinstance(attention, Trace) else len(heads.layer_ids)
+    counts = [one.n_heads for _, one in layers] if heads is None else heads.counts
+    layer_ids = [number for number, _ in layers] if heads is None else heads.layer_ids
+    count = len(attention) if isinstance(attention, Trace) else len(layer_ids)
     number = layer + count if layer is not None and layer < 0 else layer
-    if number is not None and number not in heads.layer_ids:
-        raise Problem("layer={layer} is not among {layers}", layer=layer, layers=str(heads.layer_ids))
-    layer_index = 0 if number is None else heads.layer_ids.index(number)
-    if not -heads.counts[layer_index] <= (head or 0) < heads.counts[layer_index]:
+    if number is not None and number not in layer_ids:
+        raise Problem("layer={layer} is not among {layers}", layer=layer, layers=str(layer_ids))
+    layer_index = 0 if number is None else layer_ids.index(number)
+    if not -counts[layer_index] <= (head or 0) < counts[layer_index]:
         raise Problem(
             "head {head} does not exist: layer {index} has heads 0 to {last}",
             head=head,
-            index=heads.layer_ids[layer_index],
-            last=heads.counts[layer_index] - 1,
+            index=layer_ids[layer_index],
+            last=counts[layer_index] - 1,
         )
+    tile, picture_language = (layer_index, (head or 0) % counts[layer_index]), language or words.selected_language()
+    if heads is None:
+        grid = HeadGrid.of(counts, [one.n_kv_heads for _, one in layers], layer_ids)
+        given = None if tokens is None else [str(token) for token in tokens]
+        text = text_of_trace(attention, row, grid, tile, given)
+        return LongTextView([one for _, one in layers], text, title, theme or "auto", height, picture_language)
     q_len, k_len = heads.weights[0].shape[1:]
     both = isinstance(tokens, tuple) and len(tokens) == 2 and not isinstance(tokens[0], str)
     labels: Any = tokens if both else (tokens, tokens if q_len == k_len else None)
-    picture_language = words.selected_language() if language is None else language
     with use_language(picture_language):
         queries = _position_labels(labels[0], heads.ids, q_len, _("queries"))
         keys = _position_labels(labels[1], heads.ids, k_len, _("keys"))
@@ -84,7 +92,7 @@ def show(
         heads,
         queries,
         keys,
-        (layer_index, (head or 0) % heads.counts[layer_index]),
+        tile,
         theme or "auto",
         height,
         title,
@@ -93,8 +101,8 @@ def show(
 
 
 @dataclass(frozen=True, repr=False)
-class NotebookView:
-    """A live picture that a notebook displays as a cell's output; `save` writes it to a file."""
+class NotebookView(SavedView):
+    """A live picture of all heads, which a notebook displays as a cell's output; `save` writes it to a file."""
 
     shown: DisplayedHeads
     queries: list[str]
@@ -136,17 +144,10 @@ class NotebookView:
         """Weights (Q, K) of the first displayed head."""
         return self.shown.weights[self.at[0]][self.at[1]]
 
-    @property
-    def svg(self) -> str:
-        """That head as a still picture."""
-        return self._still()
-
-    def _still(self, brings_font: bool = True) -> str:
+    def figure(self) -> SceneFigure:
+        """The first displayed head as a figure."""
         data = HeadData.of_values(self.weights, self.queries, self.keys, ~self._first.mask)
-        with use_language(self.language):
-            return SceneFigure((HeadFigure(data, HeadView(self.head_title)),)).to_svg(
-                background=self._paper, title=self.title or self.head_title, brings_font=brings_font
-            )
+        return SceneFigure((HeadFigure(data, HeadView(self.head_title)),))
 
     def _film(self, kind: str) -> bytes:
         """Animation of the most informative row, from its scores to a mixture of values."""
@@ -159,10 +160,6 @@ class NotebookView:
             return film_bytes(SceneFigure((), film=film), kind, options)
 
     @property
-    def _paper(self) -> Literal["dark", "white"]:
-        return "dark" if self.theme == "dark" else "white"
-
-    @property
     def csv(self) -> str:
         """That head as a table: one row for each query and key."""
         file = io.StringIO()
@@ -171,44 +168,6 @@ class NotebookView:
         for (query, key), weight in np.ndenumerate(self.weights):
             writer.writerow([query, self.queries[query], key, self.keys[key], f"{weight:.9g}"])
         return file.getvalue()
-
-    def save(self, path: Path | str) -> Path:
-        """Write the live file (.html), or the head on show first as a picture (.svg, .png) or a table (.csv).
-
-        As a film (.gif, .webp) it is the row that tells most, from its words to a mixture of values.
-        """
-        path = Path(path)
-        ending = path.suffix.lower()
-        if ending in (".gif", ".webp"):
-            contents = self._film(ending[1:])
-        elif ending in (".html", ".svg", ".png", ".csv"):
-            contents = render_png(self.svg) if ending == ".png" else str(getattr(self, ending[1:])).encode()
-        else:
-            raise Problem("{name} must end in .html, .svg, .png, .gif, .webp or .csv", name=path.name)
-        path.write_bytes(contents)
-        return path
-
-    def _repr_html_(self) -> str:
-        with use_language(self.language):
-            name, summary = html.escape(self.title or self.head_title), html.escape(_("Still picture"))
-        below = ""
-        with suppress(ExtraMissing):  # without the engine that draws it, the live picture stands alone
-            still = base64.b64encode(self._still(brings_font=False).encode()).decode()
-            below = (
-                f"<details><summary>{summary}</summary>"
-                f'<img alt="{name}" src="data:image/svg+xml;base64,{still}"></details>'
-            )
-        return (
-            f'<div style="resize:vertical;overflow:hidden;height:{self.height}px;min-height:240px">'
-            f'<iframe title="{name}" sandbox="{SANDBOX}" style="width:100%;height:100%;border:0" '
-            f'srcdoc="{html.escape(self.html)}"></iframe></div>{below}'
-        )
-
-    def _repr_svg_(self) -> str | None:
-        """For places that show no frames: a notebook keeps both. None without the engine that draws it."""
-        with suppress(ExtraMissing):
-            return self._still(brings_font=False)
-        return None
 
     def __repr__(self) -> str:
         return f"<{self.head_title}: {len(self.queries)} x {len(self.keys)}, of {len(self.shown.heads)} heads>"
@@ -233,23 +192,27 @@ class DisplayedHeads:
         return [len(layer) for layer in self.weights]
 
 
-def _heads_of_trace(trace: Trace, layer: int | None, row: int) -> DisplayedHeads:
+def _alike_layers(trace: Trace, layer: int | None, row: int) -> list[tuple[int, RecordedLayer]]:
+    """The layers of the shape of this one, with one sentence of their batch, and their numbers in the trace."""
     first = trace[layer or 0]
     layer_kind = (first.stack, first.kind, first.tower, first.shape[2:])
-    alike = [
-        (number, recorded)
+    if not -first.shape[0] <= row < first.shape[0]:
+        raise Problem("row={row} is not in this batch of {count}", row=row, count=first.shape[0])
+    return [
+        (number, _select_row(recorded, row % first.shape[0]))
         for number, recorded in enumerate(trace.layers)
         if (recorded.stack, recorded.kind, recorded.tower, recorded.shape[2:]) == layer_kind
     ]
-    if not -first.shape[0] <= row < first.shape[0]:
-        raise Problem("row={row} is not in this batch of {count}", row=row, count=first.shape[0])
-    layers = [_select_row(recorded, row % first.shape[0]) for _, recorded in alike]
+
+
+def _heads_of_trace(trace: Trace, alike: list[tuple[int, RecordedLayer]], row: int) -> DisplayedHeads:
+    layers = [recorded for _, recorded in alike]
     weights = [recorded.weights()[0].detach().float().cpu().numpy() for recorded in layers]
     kv_counts = [recorded.n_kv_heads for recorded in layers]
     ids = trace.inputs.get("input_ids")
     tokens = trace.tokens
     known: Sequence[int | str] | None = (tokens if isinstance(tokens[0], str) else tokens[row]) if tokens else None
-    if known is None and ids is not None and ids.dim() == 2 and ids.shape[1] == first.shape[2]:
+    if known is None and ids is not None and ids.dim() == 2 and ids.shape[1] == layers[0].shape[2]:
         known = ids[row].tolist()
     return DisplayedHeads(raw_heads(layers), weights, kv_counts, [number for number, _ in alike], known)
 

@@ -1,7 +1,12 @@
 """Tiles, rows and answers of a long text against eager weights in float64, computed by another hand."""
 
+import copy
 import json
+import shutil
+import subprocess
+import sys
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +19,7 @@ from attnviz.base.message import Problem
 from attnviz.models.tokens.units import split_units
 from attnviz.pages.explore.maths import long_texts
 
+NODE = shutil.which("node", path=Path(sys.executable).parent) or shutil.which("node")
 TOKENS = 700
 HEADS = [(0, 1), (13, 8), (29, 4)]
 
@@ -43,6 +49,110 @@ def reported(smollm2):
             return smollm2.model(ids, output_attentions=True).attentions
     finally:
         smollm2.model.set_attn_implementation(before)
+
+
+CHAPTER = 800  #: tokens of the chapter whose eager weights are computed in float64
+PLACES = [(0, 1), (6, 3), (13, 8), (22, 0), (29, 4)]
+
+
+@pytest.fixture(scope="module")
+def chapter(smollm2):
+    """A capture of the chapter, and some heads' weights as transformers' eager attention computes them in float64."""
+    run = run_model(Request("smollm2-135m", long_texts.shipped_text("alice"), limit=CHAPTER), smollm2)
+    exact = copy.deepcopy(smollm2.model).double()
+    exact.set_attn_implementation("eager")
+    eager = {}
+
+    def keep(layer):
+        def hook(_module, _inputs, outputs):
+            eager.update({at: outputs[1][0, at[1]].clone() for at in PLACES if at[0] == layer})
+
+        return hook
+
+    for layer, _head in PLACES:
+        exact.model.layers[layer].self_attn.register_forward_hook(keep(layer))
+    with torch.no_grad():
+        exact(torch.tensor([run.source.ids]))
+    return run, eager
+
+
+def made_in_a_browser(folder, layer, head, rule, jobs):
+    """Weights that the worker of the picture makes of q and k under a rule."""
+    vectors = [long_text.head_vectors(layer, head, kind) for kind in ("q", "k")]
+    np.concatenate([part.ravel() for part in vectors]).tofile(folder / "vectors")
+    asked = json.dumps({"n": CHAPTER, "width": vectors[0].shape[1], "rule": rule, "jobs": jobs})
+    command = [NODE, Path(__file__).with_name("run_tiles.mjs"), folder, asked]
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert run.returncode == 0, run.stderr
+    return [np.array(made) for made in json.loads(run.stdout)]
+
+
+def tile_of(shown, step, i, j):
+    """The largest of each block of a tile; -1 where all of it is masked."""
+    part = shown[i * 256 * step :, j * 256 * step :][: 256 * step, : 256 * step]
+    return part.unfold(0, step, step).unfold(1, step, step).amax((-1, -2)).numpy()
+
+
+@pytest.mark.numbers
+def test_ten_tiles_are_those_of_eager_weights_in_float64(chapter, tmp_path):
+    run, eager = chapter
+    back = torch.arange(CHAPTER)[:, None] - torch.arange(CHAPTER)
+    tiles = [(1, 0, 0), (1, 3, 1), (1, 2, 2), (2, 1, 0), (4, 0, 0)]
+    for (layer, head), tile in zip(PLACES, tiles, strict=True):
+        recorded = run.trace.layers[layer]
+        wanted = tile_of(torch.where(back >= 0, eager[layer, head], -1.0), *tile)
+        lse = long_text.make_overview(recorded, head).lse
+        made = long_text.make_tile(recorded, head, lse, *tile).numpy()
+        np.testing.assert_allclose(made, wanted, atol=2e-5, rtol=2e-3)
+        rule = {"mask": "causal", "window": 0, "factor": recorded.scale}
+        (there,) = made_in_a_browser(tmp_path, recorded, head, rule, [["tile", *tile]])
+        np.testing.assert_allclose(there.reshape(wanted.shape), wanted, atol=2e-5, rtol=2e-3)
+
+
+@pytest.mark.numbers
+def test_tiles_and_rows_under_another_mask_and_scale_are_those_of_a_softmax_in_float64(chapter, tmp_path):
+    run, _ = chapter
+    recorded = run.trace.layers[13]
+    q, k, _ = (part.double() for part in recorded.qkv)
+    scores = q[0, 8] @ k[0, 2].T
+    back = torch.arange(CHAPTER)[:, None] - torch.arange(CHAPTER)
+    rules = [
+        ("none", 0, 0.125, back < CHAPTER),
+        ("window", 40, 0.125, (back >= 0) & (back < 40)),
+        ("causal", 0, 1.0, back >= 0),
+    ]
+    for mask, window, factor, seen in rules:
+        weights = (scores * factor).masked_fill(~seen, -torch.inf).softmax(-1)
+        rule = {"mask": mask, "window": window, "factor": factor}
+        tiles = [(1, 2, 2), (2, 1, 0)]
+        jobs = [["tile", *tiles[0]], ["tile", *tiles[1]], ["meanRow", 700, 730]]
+        fine, coarse, row = made_in_a_browser(tmp_path, recorded, 8, rule, jobs)
+        shown = torch.where(seen, weights, -1.0)
+        for made, tile in zip((fine, coarse), tiles, strict=True):
+            wanted = tile_of(shown, *tile)
+            np.testing.assert_allclose(made.reshape(wanted.shape), wanted, atol=2e-5, rtol=1e-3)
+        np.testing.assert_allclose(row, weights[700:730].mean(0), atol=1e-5, rtol=1e-3)
+
+
+@pytest.mark.numbers
+def test_twenty_pooled_cells_and_five_profiles_are_those_of_eager_weights_in_float64(chapter, smollm2):
+    run, eager = chapter
+    units = split_units(smollm2.tokenizer, run.source.ids, "sentence")
+    pooled = run.trace.pooled([(unit.start, unit.stop) for unit in units])
+    profiles = run.trace.profiles()
+    for place, (layer, head) in enumerate(PLACES):
+        weights = eager[layer, head]
+        for row, column in ((len(units) - 1, 0), (len(units) // 2, place), (20, 19), (9, 9)):
+            queries, keys = (slice(units[at].start, units[at].stop) for at in (row, column))
+            wanted = weights[queries, keys].sum(1).mean()
+            assert pooled.weights[layer, 0, head, row, column] == pytest.approx(wanted.item(), rel=2e-3, abs=2e-6)
+        entropy = -(weights * weights.clamp_min(1e-300).log()).sum(-1).mean()
+        assert profiles.entropy[layer, 0, head] == pytest.approx(entropy.item(), rel=1e-3)
+        assert profiles.sink_mass[layer, 0, head] == pytest.approx(weights[:, 0].mean().item(), rel=1e-3, abs=1e-6)
+        back = torch.arange(CHAPTER)[:, None] - torch.arange(CHAPTER)
+        for number, (low, high) in enumerate(pairwise((*profiles.edges, CHAPTER + 1))):
+            near = (weights * ((back >= low) & (back < high))).sum(-1).mean().item()
+            assert profiles.by_distance[layer, 0, head, number] == pytest.approx(near, rel=2e-3, abs=2e-6)
 
 
 def largest(weights, step):
@@ -98,7 +208,8 @@ def test_the_wall_shows_rows_that_were_computed_and_all_of_them_where_there_are_
     edges = [n * TOKENS // 32 for n in range(33)]
     seen = torch.where(torch.ones(TOKENS, TOKENS).tril().bool(), eager[13, 8], -1.0)
     whole = torch.stack([torch.stack([seen[a:b, c:d].max() for c, d in pairwise(edges)]) for a, b in pairwise(edges)])
-    assert np.abs(many - long_text.log_codes(whole)).max() <= 1
+    codes = torch.where(whole < 0, 255, (whole.clamp(0, 1).sqrt() * 254).round()).numpy()
+    assert np.abs(many - codes).max() <= 1
 
 
 def test_an_answer_goes_on_from_the_text_as_a_whole_pass_would_and_a_hidden_sentence_is_not_read(read, smollm2):

@@ -53,6 +53,19 @@ def test_a_chapter_is_opened_searched_zoomed_and_asked(address: str, browser: An
     page.mouse.move(middle[0] + 9, middle[1])
     expect(page.get_by_test_id("cell")).to_contain_text("looks at")
 
+    page.get_by_test_id("mask-door").locator("summary").click()
+    page.get_by_test_id("mask").select_option("none")
+    expect(page.locator("[data-rule*=none]")).to_be_attached(timeout=PATIENCE)  # made here, of q and k
+    until(lambda: "mask=none" in page.url)
+    page.get_by_role("button", name="Show all").click()
+    page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + box["height"] * 0.3)
+    expect(page.get_by_test_id("cell")).to_contain_text("looks at" if TOKENS <= 512 else "Up to")  # no longer masked
+    page.get_by_test_id("mask-door").locator("summary").click()  # the door lies on the button
+    page.get_by_role("button", name="Back to the model").click()
+    expect(page.locator("[data-rule='']")).to_be_attached()
+    page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + box["height"] * 0.31)
+    expect(page.get_by_test_id("cell")).to_contain_text("cannot look at it")
+
     other: Page = browser.new_page()  # whose sentence takes the memory of sentences, not that of the text
     other.goto(f"{address}/explore?text=Two+birds+saw+it")
     expect(other.get_by_test_id("heatmap")).to_be_visible(timeout=PATIENCE)
@@ -107,8 +120,9 @@ def test_a_visitors_own_text_is_pasted_opened_from_a_file_and_asked(address: str
     page.get_by_label("Point at", exact=True).select_option("word")
     page.locator(".lt-text span").first.click()
     expect(page.locator(".lt-strongest")).to_have_text("“Tom” looks only at itself.")
-    last = "node => [...node.getContext('2d').getImageData(2, node.height - 6, 1, 1).data]"
-    until(lambda: page.get_by_test_id("wall").evaluate(last)[3] > 0)  # the last layer, of few tokens too
+    last = "node => [...node.getContext('2d').getImageData(node.width * 0.6, node.height - 8, 1, 1).data]"
+    small = page.get_by_test_id("wall").locator("canvas").first
+    until(lambda: small.evaluate(last)[3] > 0)  # the last layer, of few tokens too
     before = len(asked)
     page.wait_for_timeout(1500)
     assert 0 < before <= len(asked) <= before + 2  # what is lost is asked for again, but not in every frame

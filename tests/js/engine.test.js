@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import wabt from "wabt";
 import { editOf } from "../../attnviz/site/engine/attention.js";
-import { createMemory, rowBytes, unpack } from "../../attnviz/site/engine/matmul.js";
+import { createMemory, rowBytes, unpack } from "../../attnviz/canvas/shared/matmul.js";
 
-const text = await readFile(new URL("../../attnviz/site/engine/kernel.wat", import.meta.url), "utf8");
+const text = await readFile(new URL("../../attnviz/canvas/shared/kernel.wat", import.meta.url), "utf8");
 const kernel = /** @type {any} */ ((await wabt()).parseWat("kernel.wat", text, { simd: true }).toBinary({}).buffer);
 
 /** Numbers between -1 and 1, the same each time. */

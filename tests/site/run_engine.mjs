@@ -8,7 +8,7 @@ import { headsOfPass } from "../../attnviz/site/page/shown.js";
 import { createTokenizer } from "../../attnviz/site/page/tokens.js";
 
 const job = JSON.parse(await readFile(process.argv[2], "utf8"));
-const text = await readFile(new URL("../../attnviz/site/engine/kernel.wat", import.meta.url), "utf8");
+const text = await readFile(new URL("../../attnviz/canvas/shared/kernel.wat", import.meta.url), "utf8");
 const kernel = (await wabt()).parseWat("kernel.wat", text, { simd: true }).toBinary({}).buffer;
 const json = async (file) => JSON.parse(await readFile(`${job.folder}/${file}`, "utf8"));
 const { card } = job;

@@ -22,15 +22,25 @@ import { scaleAt, largestFactor, scaleMarks, placeOf, scaleAfterStep } from "../
 import { emitEdit } from "./head_gestures.js";
 
 /** @import { HeadComponent } from "./head.js" */
-/** @import { Edit, RawHead } from "../shared/types.js" */
+/** @import { Drawn, Edit, RawHead } from "../shared/types.js" */
+/**
+ * @typedef {{ drawn: Drawn, held: unknown, redraw(): void, announce(text: string): void, titleBox: HTMLElement,
+ *   read: HTMLElement, finder: { painting: boolean, open(on: boolean): void } }} ControlledView
+ */
 
 /** Keys end a gesture when none has been pressed for so many milliseconds. */
 const REST = 350;
 
 export class HeadControls {
-  /** @param {HeadComponent} view */
-  constructor(view) {
+  /**
+   * @param {ControlledView} view
+   * @param {{ long?: boolean, emit?: () => void }} [options] whether the text is too long to be painted on or listed; who else tells
+   * Python of a change
+   */
+  constructor(view, { long = false, emit = () => emitEdit(/** @type {HeadComponent} */ (view)) } = {}) {
     this.view = view;
+    this.long = long;
+    this.emitEdit = emit;
     this.box = el("div", "av-controls", null, { "data-testid": "controls" });
     // what is chosen less often than dragged: it lies over what is below, and closed nothing is painted
     this.summary = el("summary", "av-button");
@@ -111,6 +121,7 @@ export class HeadControls {
     panel.prepend(parts.mask);
     first.append(this.door);
     this.box.replaceChildren(first, parts.hidden);
+    for (const part of [parts.paint, parts.hide, parts.compare.difference]) part.hidden = this.long;
     if (raw === null) this.box.append(el("div", "av-small", words.weights_only));
     for (const control of this.box.querySelectorAll("button, input, select")) {
       if (raw === null) control.setAttribute("disabled", "");
@@ -119,7 +130,7 @@ export class HeadControls {
   }
 
   maskSelect() {
-    const names = /** @type {Edit["mask"][]} */ (Object.keys(MASKS));
+    const names = /** @type {Edit["mask"][]} */ (Object.keys(MASKS)).filter((name) => !this.long || name !== "painted");
     return this.select("mask", names, (mask) => {
       this.set(mask === "painted" ? { mask, painted: this.currentMask() } : { mask });
       if (mask === "painted") this.paint(true);
@@ -303,7 +314,7 @@ export class HeadControls {
 
   emit() {
     clearTimeout(this.resting);
-    emitEdit(this.view);
+    this.emitEdit();
   }
 
   /** Sets every control to the edit. */
@@ -322,7 +333,7 @@ export class HeadControls {
     setText(window.number, String(edit.window));
     setAttribute(paint, "aria-pressed", String(this.painting));
     if (where.value !== edit.where) where.value = edit.where;
-    setProperty(where, "hidden", this.view.drawn.header.tile === null);
+    setProperty(where, "hidden", this.long || this.view.drawn.header.tile === null);
     setProperty(reset, "disabled", !changed);
     setProperty(this.changed, "hidden", !changed);
     for (const [name, view] of Object.entries(compare)) {

@@ -1,24 +1,55 @@
-// Parts of a text's heads, fetched below its address and kept: overviews, tiles, rows, the wall of all heads.
+// Parts of a text's heads: those that came with it, those that are fetched below its address, and those that a worker makes of
+// q and k, under any mask and scale.
 
+import { unpackText } from "../live/file_page.js";
 import { Latest } from "../shared/component.js";
-import { readHeader, toFloats } from "../shared/packing.js";
-import { logCodes, TILE, tileWeights } from "./tile_numbers.js";
+import { isEdited, scaleFactor } from "../shared/edit.js";
+import { encodeBase64, readHeader, toFloats } from "../shared/packing.js";
+import { fromHalves, TILE } from "./tile_numbers.js";
+
+/** @import { Edit } from "../shared/types.js" */
+/** @import { Blocks, Rule } from "./tile_numbers.js" */
+/** @import { Job, Request } from "./text_worker.js" */
 
 /** @typedef {[layer: number, head: number]} Place */
-/** @typedef {{ codes: Uint8Array, rows: number, columns: number, weights?: Float32Array }} Tile */
-/** @typedef {Tile & { step: number, width: number, scale: number, plain: boolean, lse: Float32Array }} Overview */
+/** @typedef {Omit<Blocks, "weights"> & { weights?: Float32Array }} Tile */
+/** @typedef {Tile & { place: Place, tokens: number, step: number, width: number, scale: number, plain: boolean, sums: Float32Array }} Overview */
 
-/** What a part is: the first number of its address. The same as `PARTS` of panels/long_text.py. */
+/** What a part is: the first number of its address. The same as `PARTS` of live/long_text_file.py. */
 const PARTS = { overview: 0, tile: 1, q: 2, k: 3, row: 4, wall: 5, answer: 6 };
+/** The script of the worker: beside the component's own, or in a file. */
+const [WORKER, IN_FILE] = ["text_worker.js", "attnviz-text_worker"];
+
+/** What a visitor's edit comes to for a head; null: it changes nothing, or the head cannot be changed. */
+/** @param {Edit} edit @param {Overview} head @returns {Rule | null} */
+export function ruleOf(edit, head) {
+  if (!head.plain || edit.seen === "before" || !isEdited({ ...edit, hidden: [] })) return null;
+  const mask = edit.mask === "none" || edit.mask === "window" ? edit.mask : "causal";
+  const factor = scaleFactor(edit, { scale: head.scale, dHead: head.width });
+  return { mask, window: mask === "window" ? edit.window : 0, factor };
+}
 
 export class HeadSupply {
   /** @type {Latest<Promise<Uint8Array>>} */
   kept = new Latest(400);
+  /** @type {Promise<Worker> | null} */
+  worker = null;
+  /** @type {{ about: Request, hear: (made: any) => void }[]} the newest last */
+  jobs = [];
+  /** @type {string | null} the head that the worker has, */
+  sent = null;
+  /** @type {Map<string, Promise<void>>} and what of it */
+  taken = new Map();
+  busy = false;
 
-  /** @param {string} address @param {() => void} gone is told when the text has left the server's memory */
-  constructor(address, gone) {
+  /**
+   * @param {string} address @param {() => void} gone is told when the text has left the server's memory
+   * @param {Map<string, Uint8Array>} parts that came with the text, where it is a file
+   */
+  constructor(address, gone, parts) {
     this.address = address;
     this.gone = gone;
+    this.parts = parts;
   }
 
   /** @param {keyof typeof PARTS} part @param {...number} numbers */
@@ -28,9 +59,12 @@ export class HeadSupply {
 
   /** @param {string} address @param {keyof typeof PARTS} part @param {...number} numbers */
   fetchBelow(address, part, ...numbers) {
-    const path = `${address}/${[PARTS[part], ...numbers].join(".")}`;
+    const name = [PARTS[part], ...numbers].join(".");
+    const path = `${address}/${name}`;
     const known = this.kept.get(path);
     if (known) return known;
+    const came = this.parts.get(name);
+    if (came || this.parts.size) return came ? Promise.resolve(came) : Promise.reject(new Error(name));
     const coming = fetch(path).then(async (answer) => {
       if (answer.status === 404) this.gone();
       if (!answer.ok) throw new Error(`${answer.status} ${path}`);
@@ -40,31 +74,36 @@ export class HeadSupply {
     return this.kept.keep(path, coming);
   }
 
+  /** Whether a head can be shown here: in a file there are not all. @param {Place} place */
+  has(place) {
+    return !this.parts.size || this.parts.has([PARTS.overview, ...place].join("."));
+  }
+
   /** @param {Place} place @returns {Promise<Overview>} */
   async overview(place) {
-    /** @type {[Overview, Uint8Array]} */
+    /** @type {[Omit<Overview, "place">, Uint8Array]} */
     const [header, payload] = readHeader(await this.fetch("overview", ...place));
     const cells = header.rows * header.columns;
-    return { ...header, codes: payload.slice(0, cells), lse: toFloats(payload.subarray(cells)) };
+    return { ...header, place, codes: payload.slice(0, cells), sums: toFloats(payload.subarray(cells)) };
   }
 
-  /** A tile of blocks of `step` tokens a side; of single tokens it is made here. */
-  /** @param {Place} place @param {Overview} head @param {number} step @param {number} i @param {number} j @returns {Promise<Tile>} */
-  async tile(place, head, step, i, j) {
-    if (step > 1 || !head.plain) {
-      /** @type {[{ rows: number, columns: number }, Uint8Array]} */
-      const [shape, codes] = readHeader(await this.fetch("tile", ...place, step, i, j));
-      return { ...shape, codes };
-    }
-    const [q, k] = await Promise.all([this.fetch("q", ...place, i), this.fetch("k", ...place, j)]);
-    const vectors = { q: toFloats(q), k: toFloats(k), width: head.width };
-    const tile = tileWeights({ ...vectors, lse: head.lse, scale: head.scale, q0: i * TILE, k0: j * TILE });
-    return { ...tile, codes: logCodes(tile.weights) };
+  /**
+   * A tile of blocks of `step` tokens a side; null where nobody waits for it any more.
+   * @param {Overview} head @param {Rule | null} rule @param {number} step @param {number} i @param {number} j
+   * @returns {Promise<Tile | null>}
+   */
+  async tile(head, rule, step, i, j) {
+    const local = head.plain && (rule || step === 1 || this.parts.size);
+    if (local) return this.compute(head, rule, "tile", [step, i, j], [i, j, step]);
+    /** @type {[{ rows: number, columns: number }, Uint8Array]} */
+    const [shape, codes] = readHeader(await this.fetch("tile", ...head.place, step, i, j));
+    return { ...shape, codes };
   }
 
-  /** The mean of the rows of some tokens. @param {Place} place @param {[number, number]} span */
-  async row(place, [start, stop]) {
-    return toFloats(await this.fetch("row", ...place, start, stop));
+  /** The mean of the rows of some tokens. @param {Overview} head @param {Rule | null} rule @param {[number, number]} span */
+  async row(head, rule, [start, stop]) {
+    if (rule || this.parts.size) return this.compute(head, rule, "meanRow", [start, stop]);
+    return toFloats(await this.fetch("row", ...head.place, start, stop));
   }
 
   /**
@@ -74,4 +113,93 @@ export class HeadSupply {
   async answer(address, place, [start, stop]) {
     return toFloats(await this.fetchBelow(address, "answer", ...place, start, stop));
   }
+
+  /**
+   * What the worker makes of a head's q and k; null where nobody waits for it any more.
+   * @param {Overview} head @param {Rule | null} rule @param {Job} job @param {number[]} numbers
+   * @param {[i: number, j: number, step: number]} [blocks] of 256 queries and keys, which do where the rows' sums are known
+   */
+  async compute(head, rule, job, numbers, blocks) {
+    const { width, place, sums, scale, tokens: n } = head;
+    const [name, own] = [place.join("."), /** @type {Rule} */ ({ mask: "causal", window: 0, factor: scale })];
+    const about = { name, n, width };
+    this.worker ??= startWorker((made) => this.take(made));
+    if (this.sent !== name) {
+      Object.assign(this, { sent: name, jobs: [] });
+      this.taken.clear();
+      if (sums.length) this.post({ ...about, sums, numbers: [own] });
+    }
+    const few = blocks && !rule && sums.length ? blocks : null;
+    await Promise.all([
+      this.bring("q", few && few[0], few?.[2], about),
+      this.bring("k", few && few[1], few?.[2], about),
+    ]);
+    if (this.sent !== name) return null;
+    const request = { ...about, job, numbers: [rule ?? own, ...numbers] };
+    return new Promise((hear) => {
+      this.jobs.push({ about: request, hear });
+      this.next();
+    });
+  }
+
+  /**
+   * Gives the worker queries or keys of a head, once.
+   * @param {"q" | "k"} kind @param {number | null} tile null: all @param {number} step of the tile
+   * @param {Pick<Request, "name" | "n" | "width">} about
+   */
+  async bring(kind, tile, step = 1, about) {
+    const place = about.name.split(".").map(Number);
+    const whole = tile === null || step > 1 || this.parts.size > 0;
+    const name = whole ? kind : `${kind}${tile}`;
+    if (this.taken.has(kind)) return this.taken.get(kind);
+    const send = async () => {
+      const bytes = await this.fetch(kind, ...place, ...(whole ? [] : [/** @type {number} */ (tile)]));
+      const vectors = this.parts.size ? fromHalves(bytes) : toFloats(bytes);
+      if (this.sent === about.name) this.post({ ...about, vectors: [kind, whole ? 0 : tile * TILE, vectors] });
+    };
+    const coming = this.taken.get(name) ?? send();
+    this.taken.set(name, coming);
+    coming.catch(() => this.taken.delete(name));
+    return coming;
+  }
+
+  /** Lets go of what is waited for: something else is on show. */
+  forget() {
+    for (const { hear } of this.jobs.splice(0)) hear(null);
+  }
+
+  /** Has the newest job done, where none is. */
+  next() {
+    const job = this.busy ? undefined : this.jobs[this.jobs.length - 1];
+    if (!job) return;
+    this.busy = true;
+    this.post(job.about);
+    this.doing = this.jobs.pop();
+  }
+
+  /** @param {any} made */
+  take(made) {
+    this.doing?.hear(made);
+    this.busy = false;
+    this.next();
+  }
+
+  /** @param {Request} message */
+  post(message) {
+    void this.worker?.then((worker) => worker.postMessage(message));
+  }
+
+  leave() {
+    this.forget();
+    void this.worker?.then((worker) => worker.terminate());
+  }
+}
+
+/** @param {(made: any) => void} hear */
+async function startWorker(hear) {
+  const inside = document.getElementById(IN_FILE);
+  const script = inside && encodeBase64(new TextEncoder().encode(await unpackText(IN_FILE)));
+  const worker = new Worker(script ? `data:text/javascript;base64,${script}` : new URL(WORKER, import.meta.url));
+  worker.addEventListener("message", ({ data }) => hear(data.made));
+  return worker;
 }

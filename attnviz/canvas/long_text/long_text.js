@@ -1,7 +1,8 @@
 // A long text and one of a model's heads: all heads small, the head as a pyramid, the text beside it, answers below.
 
-import { canvasContext, pixelCanvas } from "../scene/canvas_context.js";
-import { cssGradient, ramp, readTheme } from "../shared/colour.js";
+import { HeadControls } from "../head/head_controls.js";
+import { Overview } from "../overview/overview.js";
+import { cssGradient, readTheme } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
 import {
   addButton,
@@ -14,55 +15,62 @@ import {
   setText,
   visibleToken,
 } from "../shared/dom.js";
+import { groupOf, Member, isSameHead, packEdit, tell, unpackEdit } from "../shared/group.js";
 import { formatFourDigits, formatPercent } from "../shared/numbers.js";
-import { frameBox, pause, sizeCanvas } from "../shared/surface.js";
-import { placeOn } from "../shared/window.js";
-import { HeadSupply } from "./head_supply.js";
+import { offerPicture } from "../shared/offer.js";
+import { pause } from "../shared/surface.js";
+import { HeadSupply, ruleOf } from "./head_supply.js";
 import { Pyramid } from "./pyramid.js";
 import { TextPane } from "./text_pane.js";
-import { codeWeight, DECADES, unitOf } from "./tile_numbers.js";
+import { textFigure } from "./text_scene.js";
+import { codeWeight, DECADES, TILE, unitOf } from "./tile_numbers.js";
 
-/** @import { Colours, Words } from "../shared/types.js" */
-/** @import { Component } from "../shared/types.js" */
+/** @import { Colours, Component, FigurePart, HeadEdit, OverviewHeader, Words } from "../shared/types.js" */
 /** @import { Cell } from "./pyramid.js" */
-/** @import { Place } from "./head_supply.js" */
+/** @import { Overview as HeadOverview, Place } from "./head_supply.js" */
 
 /** @typedef {[start: number, stop: number]} Span */
-/** @typedef {{ tile: Place, unit: string, pinned: Span | null, hidden: Span | null }} State */
+/** @typedef {{ tile: Place, unit: string, pinned: Span | null, hidden: Span | null, edit: HeadEdit }} State */
 /**
- * @typedef {{ doc: string, tokens: string[], units: Record<string, number[]>, heads: number[], state: State,
+ * @typedef {{ doc: string, tokens: string[], units: Record<string, number[]>, overview: OverviewHeader, state: State,
  *   answers: { words: string[], tokens: Span[], address: string, hidden: Span | null }[], retrieval: [number, number, number][],
- *   colours: Colours, texts: Words, session: string, ack: number }} LongTextHeader
+ *   colours: Colours, texts: Words, words: Words, session: string, ack: number, parts?: [name: string, size: number][] }} LongTextHeader
  */
 
-const SMALL = 32; // cells a side of a head on the wall, at most
+const SMALL = 32; // cells a side of a small head, at most
 const FINER = 4; // rows of each band when nobody waits
+const GROUP = "long text";
 
 /** @extends {View<LongTextHeader>} */
 class LongText extends View {
-  /** @type {State} */
-  state = { tile: [0, 0], unit: "sentence", pinned: null, hidden: null };
+  /** @type {State | null} */
+  stood = null;
+  group = groupOf(GROUP);
+  /** @type {HeadOverview | null} the head on show, under the model's own mask and scale */
+  overview = null;
   /** @type {Span | null} tokens that are pointed at */
   pointed = null;
   /** @type {{ answer: number, word: number } | null} the word of an answer that is looked from */
   asked = null;
-  /** @type {HTMLCanvasElement | null} */
-  heads = null;
   asking = 0;
+  loading = 0;
+  // what HeadControls ask of a view, besides what is drawn
+  finder = { painting: false, open() {} };
+  read = el("div");
 
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
     this.bar = createBox("lt-bar");
-    this.wall = el("canvas", "lt-wall", null, { role: "img", "data-testid": "wall" });
+    this.wall = el("section", "av-root lt-wall", null, { "data-testid": "wall" });
     this.wallNote = el("div", "av-small lt-note");
     this.said = el("div", "av-readout", "", { "data-testid": "cell" });
     this.strongest = createBox("lt-strongest");
     this.answers = createBox("lt-answers");
     this.live = liveRegion();
     this.legend = createBox("lt-legend");
-    this.headName = el("span", "av-strong");
-    this.supply = new HeadSupply("", () => null);
+    this.titleBox = el("span", "av-strong");
+    this.supply = new HeadSupply("", () => null, new Map());
     const [left, side] = [createBox("lt-left"), createBox("lt-side")];
     this.pyramid = new Pyramid(left, {
       supply: () => this.supply,
@@ -74,7 +82,9 @@ class LongText extends View {
       point: (unit) => this.point(unit === null ? null : this.pane.spanOf(unit)),
       press: (unit) => this.pin(this.pane.spanOf(unit)),
     });
-    left.append(this.legend, this.said);
+    this.small = new Overview(this.wall);
+    this.controls = new HeadControls(this, { long: true, emit: () => this.emitEdit() });
+    left.append(this.controls.box, this.controls.changed, this.legend, this.said);
     side.append(this.strongest);
     root.replaceChildren(
       this.bar,
@@ -82,23 +92,70 @@ class LongText extends View {
       this.answers,
       this.live,
     );
-    this.wall.addEventListener("click", (event) => this.chooseHead(event));
-    this.wall.addEventListener("pointermove", (event) => {
-      const place = this.headAt(event);
-      this.wall.title = place ? fill(this.header.texts.head, { layer: place[0], head: place[1] }) : "";
+    this.member = new Member((what) => this.hear(what));
+    this.member.join(this.group);
+    offerPicture(root, () => [this.part()], textFigure);
+  }
+
+  /** Where a hand left the picture. */
+  get state() {
+    return this.stood ?? this.header.state;
+  }
+
+  /** @param {string} what has changed: of mask and scale, or the head that was chosen */
+  hear(what) {
+    if (!this.held) return;
+    const { selected } = this.group;
+    if (what === "edit") {
+      this.controls.update();
+      void this.loadHead();
+    } else if (what === "selected" && selected && !isSameHead(selected, this.state.tile)) {
+      if (this.supply.has(selected)) this.report({ tile: selected });
+      else this.select();
+    }
+  }
+
+  /** What HeadControls change: mask and scale of a head whose weights can be made here. */
+  get drawn() {
+    const { header, group, state, overview } = this;
+    const plain = overview?.plain ? overview : null;
+    const about = { tile: state.tile, session: header.session, doc: header.doc, q: [], k: null, compact: false };
+    const shape = [header.tokens.length, header.tokens.length];
+    const raw = plain && { exact: true, scale: plain.scale, dHead: plain.width, shape };
+    return /** @type {any} */ ({
+      header: { ...about, words: header.words, edit: plain && state.edit },
+      words: header.words,
+      group,
+      maker: raw && { raw, how: null },
     });
+  }
+
+  redraw() {
+    this.draw();
+  }
+
+  /** @param {string} text */
+  announce(text) {
+    setText(this.live, text);
+  }
+
+  emitEdit() {
+    this.group.editing = false;
+    this.report({ edit: packEdit(this.group.edit) });
   }
 
   /** @param {Component} component */
   show(component) {
-    const { before, header } = this.receive(component);
+    const { before, header, payload } = this.receive(component);
     const behind = this.gestures.isBehind(header.session, header.ack);
-    const earlier = this.state;
-    if (!behind || !before) this.state = header.state;
-    if (before?.doc !== header.doc) this.begin();
+    const earlier = before && this.state;
+    if (!behind || !before) this.stood = header.state;
+    if (before?.doc !== header.doc) this.begin(payload);
+    if (!behind && !this.group.editing) this.group.edit = unpackEdit(this.state.edit, [0, 0]);
     this.theme = readTheme(this.root, header.colours);
     this.pane.theme = this.theme;
-    if (!before || before.doc !== header.doc || earlier.tile.join() !== this.state.tile.join()) void this.loadHead();
+    const about = (/** @type {State} */ { tile, edit }) => JSON.stringify([tile, edit]);
+    if (!earlier || before.doc !== header.doc || about(earlier) !== about(this.state)) void this.loadHead();
     this.draw();
     this.writeAnswers();
     const [best] = header.retrieval;
@@ -110,19 +167,22 @@ class LongText extends View {
     void this.look();
   }
 
-  /** Makes the parts anew, for another text. */
-  begin() {
+  /** Makes the parts anew, for another text. @param {Uint8Array} payload what came along */
+  begin(payload) {
     const { texts, tokens, units, doc } = this.header;
-    this.supply = new HeadSupply(doc, () => {
+    const gone = () => {
       setText(this.said, texts.gone);
       this.report({});
-    });
+    };
+    let at = 0;
+    const parts = new Map((this.header.parts ?? []).map(([name, size]) => [name, payload.slice(at, (at += size))]));
+    this.supply.leave();
+    this.supply = new HeadSupply(doc, gone, parts);
     this.pyramid.reset();
     this.pyramid.stage.setAttribute("aria-label", texts.picture);
     this.pane.text.setAttribute("aria-label", texts.text);
     this.pane.map.setAttribute("aria-label", texts.map);
-    this.heads = null;
-    Object.assign(this, { pointed: null, asked: null });
+    Object.assign(this, { pointed: null, asked: null, overview: null });
     this.writeLegend();
     this.pane.write(tokens, units.paragraph);
     setText(this.said, texts.point);
@@ -168,7 +228,7 @@ class LongText extends View {
     addButton(zoom, "+", texts.closer, () => this.pyramid.magnify(2));
     addButton(zoom, "−", texts.farther, () => this.pyramid.magnify(0.5));
     addButton(zoom, "⤢", texts.all, () => this.pyramid.magnify(1e-9));
-    this.bar.append(zoom, this.headName);
+    this.bar.append(zoom, this.titleBox);
   }
 
   resize() {
@@ -183,23 +243,55 @@ class LongText extends View {
     this.root.style.setProperty("--lt-ramp", cssGradient(header.colours.weights));
     pyramid.show({ tokens: header.tokens.length, starts, theme, stops: header.colours.weights });
     const [layer, head] = state.tile;
-    setText(this.headName, fill(header.texts.head, { layer, head }));
-    this.drawWall();
+    setText(this.titleBox, fill(header.texts.head, { layer, head }));
+    this.select();
+    this.controls.refresh();
     pane.drawMap();
   }
 
+  /** Lights the head on show among the small ones, and those that an answer was copied by. */
+  select() {
+    const { group, header, state } = this;
+    Object.assign(group, { selected: state.tile, found: header.retrieval.map(([layer, head]) => [layer, head]) });
+    tell(group, "found");
+  }
+
+  /** Draws the head on show under the mask and scale that are set: sampled rows first, where they are not the model's. */
   async loadHead() {
-    const { supply, pyramid, state } = this;
-    const head = await supply.overview(state.tile);
-    if (this.supply === supply && this.state.tile.join() === state.tile.join()) pyramid.paintHead(state.tile, head);
-    this.root.dataset.head = state.tile.join(".");
+    const turn = ++this.loading;
+    const { supply, pyramid, state, header, group } = this;
+    const place = state.tile;
+    const own = isSameHead(this.overview?.place ?? null, place) ? this.overview : await supply.overview(place);
+    if (this.loading !== turn || !own) return;
+    if (this.overview !== own) {
+      this.overview = own;
+      this.controls.refresh();
+    }
+    const rule = ruleOf(group.peeking ? { ...group.edit, seen: "before" } : group.edit, own);
+    supply.forget();
+    const n = header.tokens.length;
+    const sketch = rule ? await supply.compute(own, rule, "sketch", [own.step]) : own;
+    if (this.loading !== turn || !sketch) return;
+    const head = { ...own, ...sketch };
+    pyramid.paintHead(head, rule);
+    this.root.dataset.head = place.join(".");
+    this.root.dataset.rule = rule ? JSON.stringify(rule) : "";
+    void this.look();
+    if (!rule || own.step === 1) return;
+    for (let start = 0; start < n; start += TILE) {
+      const strip = await supply.compute(own, rule, "strip", [own.step, start, Math.min(n, start + TILE)]);
+      if (this.loading !== turn || !strip) return;
+      head.codes.set(strip.codes, (start / own.step) * head.columns);
+      head.weights?.set(strip.weights, (start / own.step) * head.columns);
+      pyramid.paintHead(head, rule);
+    }
   }
 
   async loadWalls() {
     const { supply } = this;
     await this.loadWall(1);
     await pause(3000);
-    if (this.supply === supply) await this.loadWall(FINER);
+    if (this.supply === supply && !supply.parts.size) await this.loadWall(FINER);
   }
 
   /** @param {number} rows of each band that are computed */
@@ -207,70 +299,32 @@ class LongText extends View {
     const { supply, header } = this;
     const codes = await supply.fetch("wall", rows);
     if (this.supply !== supply) return;
-    const [columns, lines, side] = [Math.max(...header.heads), header.heads.length, this.sampleSide];
-    const table = ramp(header.colours.weights);
-    table[0] = 0;
-    const pixels = new Uint32Array(columns * side * lines * side);
-    let from = 0;
-    header.heads.forEach((heads, layer) => {
-      for (let head = 0; head < heads; head++, from += side * side) {
-        for (let i = 0; i < side * side; i++) {
-          const row = layer * side + Math.floor(i / side);
-          pixels[row * columns * side + head * side + (i % side)] = table[codes[from + i]];
-        }
-      }
-    });
-    this.heads = pixelCanvas(pixels, columns * side);
     const { wall, wall_sampled: sampled } = header.texts;
-    const text = header.tokens.length > rows * SMALL ? fill(sampled, { rows: rows * SMALL }) : wall;
-    this.wall.setAttribute("aria-label", text);
-    setText(this.wallNote, text);
-    this.drawWall();
+    setText(this.wallNote, header.tokens.length > rows * SMALL ? fill(sampled, { rows: rows * SMALL }) : wall);
+    const side = Math.min(SMALL, header.tokens.length);
+    this.small.take(
+      { ...header.overview, group: GROUP, asked: null, data: `${header.doc}${rows}`, shape: [side, side] },
+      codes,
+    );
   }
 
-  /** Cells a side of a head on the wall. */
-  get sampleSide() {
-    return Math.min(SMALL, this.header.tokens.length);
-  }
-
-  get tileSize() {
-    return Math.max(10, Math.floor(Math.min(18, 520 / this.header.heads.length)));
-  }
-
-  drawWall() {
-    const { heads, theme, header, tileSize: size, sampleSide: side } = this;
-    const [columns, lines] = [Math.max(...header.heads), header.heads.length];
-    const context = sizeCanvas(this.wall, columns * size, lines * size);
-    if (!heads || !theme) return;
-    const painter = canvasContext(this.wall);
-    for (let layer = 0; layer < lines; layer++) {
-      for (let head = 0; head < header.heads[layer]; head++) {
-        const place = /** @type {const} */ ([head * size, layer * size, size - 1, size - 1]);
-        painter.drawImage(heads, head * side, layer * side, side, side, ...place);
-      }
-    }
-    const ring = (/** @type {Place} */ [layer, head], /** @type {string} */ colour, wide = 2) =>
-      frameBox(context, { x: head * size, y: layer * size, w: size - 1, h: size - 1 }, 1, colour, wide);
-    for (const [layer, head, share] of header.retrieval) ring([layer, head], theme.k, 1 + 2 * share);
-    ring(this.state.tile, theme.primary, 2.5);
-  }
-
-  /** @param {PointerEvent | MouseEvent} event @returns {Place | null} */
-  headAt(event) {
-    const [x, y] = placeOn(this.wall, event).map((at) => Math.floor(at / this.tileSize));
-    return x >= 0 && x < (this.header.heads[y] ?? 0) ? [y, x] : null;
-  }
-
-  /** @param {MouseEvent} event */
-  chooseHead(event) {
-    const tile = this.headAt(event);
-    if (tile) this.report({ tile });
+  /** What is on show, for a file. @returns {FigurePart} */
+  part() {
+    const { header, pane, pyramid, titleBox } = this;
+    const [shown, codes] = pyramid.shown;
+    const ends = [...shown.first, ...shown.first.map((at) => at + shown.span)].map((at) => this.unitAt(Math.floor(at)));
+    /** @type {Record<number, string>} */
+    const labels = {};
+    for (let unit = Math.min(...ends); unit <= Math.max(...ends); unit++) labels[unit] = pane.labelOf(unit, 20);
+    const { colours, texts } = header;
+    const about = { colours, legend: texts.legend, starts: pane.starts, labels, title: titleBox.textContent ?? "" };
+    return ["text", { ...shown, ...about }, codes];
   }
 
   /** Changes the state here and tells Python. @param {Partial<State>} change */
   report(change) {
     const moved = change.tile && change.tile.join() !== this.state.tile.join();
-    this.state = { ...this.state, ...change };
+    this.stood = { ...this.state, ...change };
     if (moved) void this.loadHead();
     this.writeAnswers();
     this.draw();
@@ -318,7 +372,7 @@ class LongText extends View {
 
   /** Lets glow what is looked at from what is pointed at, pinned or asked. */
   async look() {
-    const { pane, supply, header, state } = this;
+    const { pane, supply, header, state, pyramid } = this;
     const turn = ++this.asking;
     const span = this.pointed ?? (this.asked ? null : state.pinned);
     const { asked } = this;
@@ -326,7 +380,7 @@ class LongText extends View {
     /** @type {Float32Array | null} */
     let row = null;
     try {
-      if (span) row = await supply.row(state.tile, span);
+      if (span && pyramid.head) row = await supply.row(pyramid.head, pyramid.rule, span);
       else if (answer && asked) row = await supply.answer(answer.address, state.tile, answer.tokens[asked.word]);
     } catch {
       return;

@@ -1,24 +1,24 @@
 // The picture of a head: its overview, and over it tiles of what is looked at; zoomed and moved by wheel, fingers and keys.
 
 import { canvasContext, pixelCanvas } from "../scene/canvas_context.js";
-import { ramp } from "../shared/colour.js";
 import { Latest } from "../shared/component.js";
 import { ARROWS } from "../shared/controls.js";
 import { createBox, el } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
-import { clipTo, createStage, fillBox, frameBox, oncePerFrame, pause, sizeCanvas } from "../shared/surface.js";
+import { createStage, fillBox, frameBox, oncePerFrame, pause, sizeCanvas } from "../shared/surface.js";
 import { placeOn, sharpness } from "../shared/window.js";
 import { clampZoom, EVERYTHING, wheelFactor, zoomAt } from "../shared/zoom.js";
-import { TILE, unitOf } from "./tile_numbers.js";
+import { codeColours, drawInPlot, drawNames, ROOM } from "./text_scene.js";
+import { TILE } from "./tile_numbers.js";
 
-/** @import { DrawingContext, Rectangle, Theme, Zoom } from "../shared/types.js" */
-/** @import { HeadSupply, Overview, Place, Tile } from "./head_supply.js" */
+/** @import { DrawingContext, Stops, Theme, Zoom } from "../shared/types.js" */
+/** @import { HeadSupply, Overview, Tile } from "./head_supply.js" */
+/** @import { Rule } from "./tile_numbers.js" */
+/** @import { TextFigureHeader } from "./text_scene.js" */
 
 /** @typedef {{ picture: HTMLCanvasElement, tile: Tile }} Painted */
 /** @typedef {{ query: number, key: number, size: number, code: number, weight?: number }} Cell a cell, or a block of tokens */
 
-const LABELS = { left: 118, top: 74 };
-const LINE = 13;
 const MAP = 84;
 const AGAIN = 2000; // milliseconds until a tile that did not come is asked for again
 
@@ -27,8 +27,8 @@ export class Pyramid {
   zoom = EVERYTHING;
   /** @type {Overview | null} */
   head = null;
-  /** @type {Place} */
-  place = [0, 0];
+  /** @type {Rule | null} a visitor's mask and scale */
+  rule = null;
   /** @type {Latest<Painted | null>} null while a tile is on its way */
   tiles = new Latest(120);
   /** @type {HTMLCanvasElement | null} */
@@ -56,20 +56,18 @@ export class Pyramid {
     this.listen();
   }
 
-  /** @param {{ tokens: number, starts: number[], theme: Theme, stops: import("../shared/types.js").Stops }} scene */
+  /** @param {{ tokens: number, starts: number[], theme: Theme, stops: Stops }} scene */
   show(scene) {
+    const same = this.scene?.stops === scene.stops;
     this.scene = scene;
-    this.colours = ramp(scene.stops);
-    this.colours[0] = 0;
-    if (this.head) this.paintHead(this.place, this.head);
+    this.colours = codeColours(scene.stops);
+    if (this.head && !same) this.paintHead(this.head, this.rule);
     this.draw();
   }
 
-  /** @param {Place} place @param {Overview} head */
-  paintHead(place, head) {
-    const same = this.head === head;
-    Object.assign(this, { place, head, whole: this.paint(head) });
-    if (!same) this.tiles.clear();
+  /** @param {Overview} head @param {Rule | null} rule */
+  paintHead(head, rule) {
+    Object.assign(this, { head, rule, whole: this.paint(head) });
     this.draw();
   }
 
@@ -91,10 +89,9 @@ export class Pyramid {
     return /** @type {[number, number]} */ ([n, n]);
   }
 
-  /** @returns {Rectangle} */
   get plot() {
-    const side = Math.max(120, Math.min(this.stage.clientWidth - LABELS.left, this.stage.clientHeight - LABELS.top));
-    return { x: LABELS.left, y: LABELS.top, w: side, h: side };
+    const side = Math.max(120, Math.min(this.stage.clientWidth - ROOM.left, this.stage.clientHeight - ROOM.top));
+    return { x: ROOM.left, y: ROOM.top, w: side, h: side };
   }
 
   /** Tokens in a pixel. */
@@ -108,23 +105,25 @@ export class Pyramid {
     return Math.min(this.head?.step ?? 1, 2 ** Math.max(0, Math.floor(Math.log2(Math.max(1, wanted)))));
   }
 
+  /** @returns {[query: number, key: number]} of the corner on show */
+  get first() {
+    return [this.zoom.q0, this.zoom.k0];
+  }
+
   drawNow() {
-    const { scene, head } = this;
+    const { scene, head, whole, plot, first, perPixel } = this;
     if (!scene || !this.stage.clientWidth) return;
     const context = sizeCanvas(this.canvas, this.stage.clientWidth, this.stage.clientHeight);
-    const { plot } = this;
-    clipTo(context, plot, 0);
-    fillBox(context, plot, scene.theme.secondary);
     canvasContext(this.canvas).imageSmoothingEnabled = false;
-    if (head && this.whole) {
-      this.drawCells(this.whole, 0, 0, head.step, head);
-      if (this.step < head.step || head.step === 1) this.drawTiles(head);
-    }
-    this.drawMarks(context);
-    context.restore();
-    frameBox(context, plot, 0, scene.theme.border);
-    this.drawLabels(context, scene.theme);
-    if (this.zoom.z > 1.5 && this.whole && head) this.drawMap(context, this.whole, scene.theme);
+    drawInPlot(context, plot, scene.theme, () => {
+      if (head && whole) {
+        this.drawCells(whole, 0, 0, head.step, head);
+        if (this.step < head.step || head.step === 1) this.drawTiles(head);
+      }
+      this.drawMarks(context);
+    });
+    drawNames(context, { plot, first, perPixel }, { starts: scene.starts, labelOf: this.does.labelOf }, scene.theme);
+    if (this.zoom.z > 1.5 && whole) this.drawMap(context, whole, scene.theme);
     this.stage.dataset.step = String(this.step);
     this.stage.dataset.waiting = String([...this.tiles.values()].filter((tile) => !tile).length);
   }
@@ -140,9 +139,14 @@ export class Pyramid {
     canvasContext(this.canvas).drawImage(picture, x, y, (columns * step) / perPixel, (rows * step) / perPixel);
   }
 
+  /** @param {number} i @param {number} j */
+  nameOf(i, j) {
+    return JSON.stringify([this.head?.place, this.rule, this.step, i, j]);
+  }
+
   /** @param {Overview} head */
   drawTiles(head) {
-    const { step, zoom, plot, perPixel } = this;
+    const { step, zoom, plot, perPixel, rule } = this;
     const size = TILE * step;
     const last = Math.ceil(this.shape[0] / size) - 1;
     const range = (/** @type {number} */ from) => [
@@ -152,29 +156,29 @@ export class Pyramid {
     const [[i0, i1], [j0, j1]] = [range(zoom.q0), range(zoom.k0)];
     for (let i = i0; i <= i1; i++) {
       for (let j = j0; j <= j1; j++) {
-        if (head.plain && j > i) continue; // all of it is masked
-        const name = [...this.place, step, i, j].join(".");
+        if (head.plain && j > i && rule?.mask !== "none") continue; // all of it is masked
+        const name = this.nameOf(i, j);
         const tile = this.tiles.get(name);
         if (tile) {
           this.tiles.keep(name, tile); // the latest
           this.drawCells(tile.picture, i * size, j * size, step, tile.tile);
-        } else if (tile === undefined) this.ask(name, head, step, i, j);
+        } else if (tile === undefined) void this.bring(name, head, step, i, j);
       }
     }
   }
 
   /** @param {string} name @param {Overview} head @param {number} step @param {number} i @param {number} j */
-  ask(name, head, step, i, j) {
+  async bring(name, head, step, i, j) {
     this.tiles.keep(name, null);
-    this.does
-      .supply()
-      .tile(this.place, head, step, i, j)
-      .then((tile) => this.head === head && this.tiles.keep(name, { tile, picture: this.paint(tile) }))
-      .catch(async () => {
-        await pause(AGAIN); // else every frame would ask a server that is away
-        this.tiles.delete(name);
-      })
-      .finally(this.draw);
+    try {
+      const tile = await this.does.supply().tile(head, this.rule, step, i, j);
+      if (tile) this.tiles.keep(name, { tile, picture: this.paint(tile) });
+      else this.tiles.delete(name);
+    } catch {
+      await pause(AGAIN); // else every frame would ask a server that is away
+      this.tiles.delete(name);
+    }
+    this.draw();
   }
 
   /** @param {DrawingContext} context */
@@ -186,34 +190,6 @@ export class Pyramid {
     frameBox(context, box, 0, scene.theme.q, 1.5);
   }
 
-  /** Labels of units: as many as have room. @param {DrawingContext} context @param {Theme} theme */
-  drawLabels(context, theme) {
-    const { plot, zoom, perPixel, scene, does } = this;
-    if (!scene) return;
-    Object.assign(context, { font: `11px ${theme.font}`, textBaseline: "middle" });
-    for (const [axis, first] of /** @type {const} */ ([
-      ["q", zoom.q0],
-      ["k", zoom.k0],
-    ])) {
-      let free = -Infinity;
-      const stop = first + plot.w * perPixel;
-      context.fillStyle = theme[axis];
-      for (let u = unitOf(scene.starts, first); u < scene.starts.length && scene.starts[u] < stop; u++) {
-        const at = Math.max(0, (scene.starts[u] - first) / perPixel) + LINE / 2;
-        if (at < free || at > plot.w - LINE / 2) continue;
-        free = at + LINE;
-        const text = does.labelOf(u, axis === "q" ? 20 : 13);
-        context.save();
-        if (axis === "q") context.translate(plot.x - 6, plot.y + at);
-        else context.translate(plot.x + at, plot.y - 6);
-        if (axis === "k") context.rotate(-Math.PI / 2);
-        context.textAlign = axis === "q" ? "right" : "left";
-        context.fillText(text, 0, 0, axis === "q" ? LABELS.left - 8 : LABELS.top - 8);
-        context.restore();
-      }
-    }
-  }
-
   /** @param {DrawingContext} context @param {HTMLCanvasElement} whole @param {Theme} theme */
   drawMap(context, whole, theme) {
     const box = this.mapBox;
@@ -222,13 +198,8 @@ export class Pyramid {
     frameBox(context, box, 0, theme.border);
     const by = MAP / this.shape[0];
     const span = Math.max(3, MAP / this.zoom.z);
-    frameBox(
-      context,
-      { x: box.x + this.zoom.k0 * by, y: box.y + this.zoom.q0 * by, w: span, h: span },
-      0,
-      theme.primary,
-      2,
-    );
+    const seen = { x: box.x + this.zoom.k0 * by, y: box.y + this.zoom.q0 * by, w: span, h: span };
+    frameBox(context, seen, 0, theme.primary, 2);
   }
 
   get mapBox() {
@@ -236,19 +207,38 @@ export class Pyramid {
     return { x: plot.x + plot.w - MAP - 6, y: plot.y + 6, w: MAP, h: MAP };
   }
 
-  /** What is drawn at a pointer. @param {{ clientX: number, clientY: number }} event @returns {Cell | null} */
-  cellAt(event) {
-    const [x, y] = placeOn(this.stage, event);
-    const { plot, zoom, perPixel, head } = this;
-    const [query, key] = [zoom.q0 + (y - plot.y) * perPixel, zoom.k0 + (x - plot.x) * perPixel].map(Math.floor);
-    const inside = x >= plot.x && y >= plot.y && x < plot.x + plot.w && y < plot.y + plot.h;
-    if (!head || !inside || query >= this.shape[0] || key >= this.shape[1]) return null;
+  /** What is drawn of a query and a key: a cell of a tile, or of the overview until the tile has come. @param {number} query @param {number} key */
+  drawnAt(query, key) {
+    const head = /** @type {Overview} */ (this.head);
     const size = this.step * TILE;
-    const tile = this.tiles.get([...this.place, this.step, Math.floor(query / size), Math.floor(key / size)].join("."));
+    const tile = this.tiles.get(this.nameOf(Math.floor(query / size), Math.floor(key / size)));
     const [source, step] = tile ? [tile.tile, this.step] : [head, head.step];
     const [row, column] = [query, key].map((at) => Math.floor((tile ? at % size : at) / step));
     const at = row * source.columns + column;
-    return { query, key, size: step, code: source.codes[at], weight: source.weights?.[at] };
+    return { size: step, code: source.codes[at], weight: source.weights?.[at] };
+  }
+
+  /** What is drawn at a pointer. @param {{ clientX: number, clientY: number }} event @returns {Cell | null} */
+  cellAt(event) {
+    const [x, y] = placeOn(this.stage, event);
+    const { plot, first, perPixel } = this;
+    const [query, key] = [y - plot.y, x - plot.x].map((pixels, side) => Math.floor(first[side] + pixels * perPixel));
+    const inside = x >= plot.x && y >= plot.y && x < plot.x + plot.w && y < plot.y + plot.h;
+    if (!this.head || !inside || query >= this.shape[0] || key >= this.shape[1]) return null;
+    return { query, key, ...this.drawnAt(query, key) };
+  }
+
+  /** What is on show, for a file. @returns {[Pick<TextFigureHeader, "first" | "span" | "corner" | "step" | "columns">, Uint8Array]} */
+  get shown() {
+    const { first, step } = this;
+    const [span, n] = [this.shape[0] / this.zoom.z, this.shape[0]];
+    const corner = /** @type {[number, number]} */ (first.map((at) => Math.floor(at / step) * step));
+    const counts = corner.map((at, side) => Math.ceil((Math.min(n, first[side] + span) - at) / step));
+    const codes = new Uint8Array(counts[0] * counts[1]);
+    for (let i = 0, cell = 0; i < counts[0]; i++)
+      for (let j = 0; j < counts[1]; j++, cell++)
+        codes[cell] = this.drawnAt(corner[0] + i * step, corner[1] + j * step).code;
+    return [{ first, span, corner, step, columns: counts[1] }, codes];
   }
 
   /** @param {Zoom} zoom */

@@ -1,36 +1,158 @@
-// Weights of a plain causal head from its q, k and the log-sum-exp of each row, and their codes, as analysis/long_text.py has them.
+// Weights of a plain head of a long text from its q and k, under any mask and scale: a few rows at a time, the largest of each
+// block, and their codes as analysis/long_text.py has them. No page: a worker has it, and tests.
+
+import { decodeHalf, createMemory } from "../shared/matmul.js";
+
+/** Which keys are seen, and what multiplies q·k. @typedef {{ mask: "causal" | "window" | "none", window: number, factor: number }} Rule */
+/** @typedef {{ codes: Uint8Array, weights: Float32Array, rows: number, columns: number }} Blocks */
 
 export const TILE = 256;
 export const DECADES = 5;
+const ROWS = 64; // whose scores are in memory at once
 
-/**
- * Weights of a tile, row by row; -1 where a key comes later than its query.
- * @param {{ q: Float32Array, k: Float32Array, width: number, lse: Float32Array, scale: number, q0: number, k0: number }} tile
- * vectors of `width` numbers; `q0` and `k0` are the positions of the first ones, `lse` is of all rows of the head
- */
-export function tileWeights({ q, k, width, lse, scale, q0, k0 }) {
-  const [rows, columns] = [q.length / width, k.length / width];
-  const weights = new Float32Array(rows * columns).fill(-1);
-  for (let r = 0; r < rows; r++) {
-    const [from, sum] = [r * width, lse[q0 + r]];
-    const seen = Math.min(columns, q0 + r - k0 + 1);
-    for (let c = 0; c < seen; c++) {
-      let dot = 0;
-      for (let d = 0, at = c * width; d < width; d++) dot += q[from + d] * k[at + d];
-      weights[r * columns + c] = Math.exp(dot * scale - sum);
-    }
+/** The first key that a query sees, and the one after the last. @param {Rule} rule @param {number} query @param {number} n */
+export function seenKeys({ mask, window }, query, n) {
+  const stop = mask === "none" ? n : query + 1;
+  return [mask === "window" ? Math.max(0, stop - window) : 0, stop];
+}
+
+export class HeadWeights {
+  /** @type {Map<string, Float32Array>} of each rule, the logarithm of each row's sum; NaN where it is not known */
+  sums = new Map();
+
+  /**
+   * @param {number} n tokens @param {number} width of a vector
+   * @param {BufferSource | null} kernel the program of kernel.wat; null: plain JavaScript
+   */
+  constructor(n, width, kernel) {
+    this.n = n;
+    this.width = width;
+    this.q = new Float32Array(n * width);
+    this.room = createMemory(4 * n * width, width % 4 ? null : kernel);
   }
-  return { weights, rows, columns };
+
+  /** Takes queries or keys from a position on. @param {"q" | "k"} kind @param {number} at @param {Float32Array} vectors */
+  take(kind, at, vectors) {
+    (kind === "q" ? this.q : this.room.floats(0, this.n * this.width)).set(vectors, at * this.width);
+  }
+
+  /** @param {Rule} rule */
+  sumsOf(rule) {
+    const name = JSON.stringify(rule);
+    const sums = this.sums.get(name) ?? new Float32Array(this.n).fill(NaN);
+    this.sums.set(name, sums);
+    return sums;
+  }
+
+  /**
+   * Weights of some rows, in rising order, for the keys from `from` to `to`; -1 where one is masked.
+   * @param {Rule} rule @param {number[]} rows @param {number} from @param {number} to
+   */
+  weights(rule, rows, from, to) {
+    const { n, width, room } = this;
+    const sums = this.sumsOf(rule);
+    const wide = to - from;
+    const isKnown = rows.every((row) => !Number.isNaN(sums[row]));
+    const [first, stop] = isKnown
+      ? [from, to]
+      : [seenKeys(rule, rows[0], n)[0], seenKeys(rule, rows[rows.length - 1], n)[1]];
+    const columns = stop - first;
+    room.rewind((rows.length + 6) * width + rows.length * columns + 16);
+    const [x, y] = [room.take((rows.length + 3) * width), room.take(rows.length * columns)];
+    const queries = room.floats(x, rows.length * width);
+    rows.forEach((row, i) => queries.set(this.q.subarray(row * width, (row + 1) * width), i * width));
+    room.multiply({ at: 4 * first * width, kind: "F32", shape: [columns, width] }, x, y, rows.length);
+    const scores = room.floats(y, rows.length * columns);
+    const weights = new Float32Array(rows.length * wide).fill(-1);
+    rows.forEach((row, i) => {
+      const [low, high] = seenKeys(rule, row, n);
+      const begin = i * columns - first;
+      if (!isKnown) sums[row] = logSumExp(scores, begin + low, begin + high, rule.factor);
+      for (let k = Math.max(low, from); k < Math.min(high, to); k++)
+        weights[i * wide + k - from] = Math.exp(scores[begin + k] * rule.factor - sums[row]);
+    });
+    return weights;
+  }
+
+  /**
+   * The largest weight of blocks of `high` of these rows and `step` keys.
+   * @param {Rule} rule @param {number[]} rows @param {number} high @param {number} from @param {number} to @param {number} step
+   * @returns {Blocks}
+   */
+  blocks(rule, rows, high, from, to, step) {
+    const columns = Math.ceil((to - from) / step);
+    const largest = new Float32Array(Math.ceil(rows.length / high) * columns).fill(-1);
+    for (let at = 0; at < rows.length; at += ROWS) {
+      const band = rows.slice(at, at + ROWS);
+      const weights = this.weights(rule, band, from, to);
+      for (let r = 0, i = 0; r < band.length; r++) {
+        const row = Math.floor((at + r) / high) * columns;
+        for (let k = 0; k < to - from; k++, i++) {
+          const cell = row + Math.floor(k / step);
+          if (weights[i] > largest[cell]) largest[cell] = weights[i];
+        }
+      }
+    }
+    return { codes: logCodes(largest), weights: largest, rows: largest.length / columns, columns };
+  }
+
+  /** A tile of blocks of `step` tokens a side. @param {Rule} rule @param {number} step @param {number} i @param {number} j */
+  tile(rule, step, i, j) {
+    const size = step * TILE;
+    const rows = range(i * size, Math.min(this.n, (i + 1) * size));
+    return this.blocks(rule, rows, step, j * size, Math.min(this.n, (j + 1) * size), step);
+  }
+
+  /** All of it, from one row of each `step`. @param {Rule} rule @param {number} step */
+  sketch(rule, step) {
+    const rows = range(0, this.n).filter((row) => row % step === Math.min(step >> 1, (this.n - 1) % step));
+    return this.blocks(rule, rows, 1, 0, this.n, step);
+  }
+
+  /** Some rows of blocks, whole: those of the queries from `start` to `stop`. @param {Rule} rule @param {number} step @param {number} start @param {number} stop */
+  strip(rule, step, start, stop) {
+    return this.blocks(rule, range(start, stop), step, 0, this.n, step);
+  }
+
+  /** The mean of some rows. @param {Rule} rule @param {number} start @param {number} stop */
+  meanRow(rule, start, stop) {
+    const mean = new Float32Array(this.n);
+    for (let at = start; at < stop; at += ROWS) {
+      const rows = range(at, Math.min(stop, at + ROWS));
+      this.weights(rule, rows, 0, this.n).forEach((weight, i) => {
+        if (weight > 0) mean[i % this.n] += weight / (stop - start);
+      });
+    }
+    return mean;
+  }
+}
+
+/** @param {number} start @param {number} stop */
+const range = (start, stop) => Array.from({ length: stop - start }, (_, i) => start + i);
+
+/** @param {Float32Array} scores @param {number} from @param {number} to @param {number} factor */
+function logSumExp(scores, from, to, factor) {
+  let top = -Infinity;
+  for (let i = from; i < to; i++) top = Math.max(top, scores[i] * factor);
+  let sum = 0;
+  for (let i = from; i < to; i++) sum += Math.exp(scores[i] * factor - top);
+  return top + Math.log(sum);
+}
+
+/** Numbers of 16 bits, as a file has them. @param {Uint8Array} bytes */
+export function fromHalves(bytes) {
+  return Float32Array.from(new Uint16Array(bytes.slice().buffer), decodeHalf);
 }
 
 /** Codes of weights: 1 to 255 in even steps of the logarithm from 0.00001 to 1, and 0 where all is masked. */
 /** @param {Float32Array} weights */
 export function logCodes(weights) {
-  return Uint8Array.from(weights, (weight) => {
-    if (weight < 0) return 0;
+  const codes = new Uint8Array(weights.length);
+  weights.forEach((weight, i) => {
     const share = 1 + Math.log10(Math.max(weight, 1e-9)) / DECADES;
-    return 1 + Math.round(254 * Math.min(1, Math.max(0, share)));
+    if (weight >= 0) codes[i] = 1 + Math.round(254 * Math.min(1, Math.max(0, share)));
   });
+  return codes;
 }
 
 /** The weight that a code from 1 on stands for. @param {number} code */

@@ -19,6 +19,7 @@ import { scoreFigure } from "../score_table/score_scene.js";
 import { sharingFigure } from "../sharing_columns/columns_scene.js";
 import { boardFigure } from "../tensor_board/board_scene.js";
 import { stepFigure, stepFilm } from "../step_player/step_player_figure.js";
+import { textFigure } from "../long_text/text_scene.js";
 import { tileFigure, tileFilm } from "../tile_film/tile_film_figure.js";
 import { chartFigure, figureDocument, fileTheme } from "./figure.js";
 import { frameDocuments, frameTimes, isUpright } from "./film.js";
@@ -51,6 +52,7 @@ const SCENES = {
   steps: stepFigure,
   story: storyFigure,
   strip: modelStripFigure,
+  text: textFigure,
   tiles: tileFigure,
 };
 

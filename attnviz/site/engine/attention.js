@@ -2,7 +2,7 @@
 
 import { attend } from "../../canvas/shared/attend.js";
 
-/** @import { Room } from "./matmul.js" */
+/** @import { Room } from "../../canvas/shared/matmul.js" */
 
 /**
  * @typedef {object} PassEdit what is changed, in the heads it names; a later edit overrides an earlier one

@@ -2,10 +2,10 @@
 
 import { attendAllHeads, allocateHead, editOf } from "./attention.js";
 import { add, gelu, layerNorm, rmsNorm, rotate, swiglu } from "./layers.js";
-import { createMemory, unpack } from "./matmul.js";
+import { createMemory, unpack } from "../../canvas/shared/matmul.js";
 
 /** @import { PassEdit, SeenHead } from "./attention.js" */
-/** @import { Room, Weight } from "./matmul.js" */
+/** @import { Room, Weight } from "../../canvas/shared/matmul.js" */
 
 /** What the files call the tokens' vectors, and a weight that has a row for each number of the wider layer. */
 const NAMES = {

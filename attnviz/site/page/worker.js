@@ -2,7 +2,7 @@
 
 import { attend } from "../../canvas/shared/attend.js";
 import { SIDE, thumbnail } from "../../canvas/overview/tiles.js";
-import kernel from "../engine/kernel.wat";
+import kernel from "../../canvas/shared/kernel.wat";
 import { causal, createModel } from "../engine/model.js";
 import { createTokenizer } from "./tokens.js";
 

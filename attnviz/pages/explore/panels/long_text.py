@@ -6,18 +6,20 @@ import streamlit as st
 
 from attnviz.analysis import long_text
 from attnviz.analysis.ask_text import Answer, ask_text
-from attnviz.analysis.model_run import ModelRun, Request, StackId
-from attnviz.app import widgets
+from attnviz.analysis.model_run import ModelRun, Request, Stack, StackId
+from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
+from attnviz.app.exports import LiveFile
 from attnviz.app.links import link_state
 from attnviz.app.panel import fragment, show_notices, show_problem, show_problems
 from attnviz.base.message import Problem
-from attnviz.base.words import _
+from attnviz.base.packed import pack_blob
+from attnviz.base.words import _, selected_language, use_language
 from attnviz.canvas.head.ahead import offer_parts
-from attnviz.canvas.long_text import AnswerLine, Span, TextState
 from attnviz.canvas.long_text import long_text as draw_component
-from attnviz.canvas.shared import packing
 from attnviz.engine import Rerun
+from attnviz.live.long_text_file import PARTS, AnswerLine, LongText, Span, TextFigure, TextState
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.capture.bands import is_plain_causal
 from attnviz.models.tokens.units import UNIT_NAMES, UnitName, split_units
 from attnviz.pages.explore import choices
@@ -27,8 +29,7 @@ from attnviz.pages.explore.panels import shown_head
 LONG = 4_096  #: characters from which on a typed sentence is a long text
 _MENU = "long-menu"
 _OWN, _REFUSED = "_long_text", "_long_text_refused"
-PARTS = ("overview", "tile", "q", "k", "row", "wall", "answer")  #: the same as in canvas/long_text/head_supply.js
-COUNTS = {"overview": 2, "tile": 5, "q": 3, "k": 3, "row": 4, "answer": 4}  #: numbers that name one of a head's
+COUNTS = {"overview": 2, "tile": 5, "q": 2, "k": 2, "row": 4, "answer": 4}  #: numbers that name one of a head's
 
 
 def menu() -> None:
@@ -141,21 +142,33 @@ def draw(request: Request) -> None:
             )
             for answer, answer_hidden in zip(answers, (None, state.hidden), strict=False)
         ]
+        labels = [
+            span.label if span.special else text for span, text in zip(run.source.spans, _texts(run), strict=True)
+        ]
+        text = LongText(labels, _units(run), stack.grid, state, _offer(run.request, stack.id), lines, best)
         with picture:
-            draw_component(
-                "long",
-                [
-                    span.label if span.special else text
-                    for span, text in zip(run.source.spans, _texts(run), strict=True)
-                ],
-                _units(run),
-                state,
-                address=_offer(run.request, stack.id),
-                heads=[layer.n_heads for layer in stack.layers],
-                answers=lines,
-                retrieval=best,
-                on_stand=_store_state,
-            )
+            draw_component("long", text, _store_state)
+            _draw_footer(run.request, stack, text)
+
+
+def _draw_footer(request: Request, stack: Stack, text: LongText) -> None:
+    """Draw the menu that saves what is on show, and the text with this head as a file that stays alive."""
+    layer, head = text.state.tile
+    title = _("Layer {layer}, head {head}").format(layer=layer, head=head)
+    language = selected_language()
+
+    def figure() -> SceneFigure:
+        found = _overview(model_cache.run_in_memory(request), stack.id, layer, head)
+        return SceneFigure((TextFigure(text, found.step, found.codes, title),), title)
+
+    def page() -> str:
+        with use_language(language):
+            return text.page(long_text.file_parts(stack.layers, [text.state.tile]), title)
+
+    name = f"attention-{request.model}-layer{layer}-head{head}"
+    live = [LiveFile(_("Live HTML"), "-live", page)] if is_plain_causal(stack.layers[layer]) else []
+    with show.caption_line("long-out"):
+        show.save_menu(figure, name, "long-out", None, title, live=live, canvases=["long"])
 
 
 def _texts(run: ModelRun) -> list[str]:
@@ -190,13 +203,15 @@ def _current_state(run: ModelRun) -> TextState:
     spans = {"pinned": kept.pinned, "hidden": kept.hidden}
     fitting = {name: span if span and span[1] <= last else None for name, span in spans.items()}
     units: UnitName = unit if unit in _units(run) else "sentence"  # type: ignore[assignment]
-    return TextState(shown_head.current_head(stack), units, **fitting)
+    tile = shown_head.current_head(stack)
+    return TextState(tile, units, **fitting, edit=shown_head.current_edit(stack, tile[0]))
 
 
 def _store_state(state: TextState) -> None:
     """Keep where a hand left the picture; head and units go into the link. A callback."""
     st.session_state[_STATE] = state
     link_state.set_many({choices.AT: state.tile, choices.TEXT_UNIT: state.unit})
+    shown_head.store_edit(state.edit)
 
 
 def _draw_question() -> str:
@@ -229,6 +244,14 @@ def _offer(request: Request, stack_id: StackId, asked: tuple[str, Span | None] |
     return offer_parts((request, stack_id, asked), partial(_make_part, request, stack_id, asked))
 
 
+def _overview(run: ModelRun, stack_id: StackId, index: int, head: int) -> long_text.HeadOverview:
+    """A head's overview, made once."""
+    layer = run.stack(stack_id).layers[index]
+    name = (stack_id, "overview", index, head)
+    found: long_text.HeadOverview = model_cache.cached_result(run, name, lambda: long_text.make_overview(layer, head))
+    return found
+
+
 def _make_part(
     request: Request, stack_id: StackId, asked: tuple[str, Span | None] | None, part: int, *numbers: int
 ) -> bytes:
@@ -251,28 +274,18 @@ def _make_part(
             raise LookupError(asked)
         row = sum(layer.n_heads for layer in layers[:index]) + head
         return answer.rows[slice(*more[:2]), row, : len(run.source)].astype("<f4").mean(0).tobytes()
-    overview = model_cache.cached_result(
-        run, (stack_id, "overview", index, head), lambda: long_text.make_overview(layer, head)
-    )
+    overview = _overview(run, stack_id, index, head)
     if name == "overview":
-        return _pack_overview(overview, layer)
+        return overview.pack(layer)
     if name == "tile":
         step, i, j = more[:3]
         size = step * long_text.TILE
         if step not in (1, 2, 4, 8, 16, 32) or i * size >= layer.shape[2] or j * size >= layer.shape[3]:
             raise LookupError(numbers)
         codes = long_text.log_codes(long_text.make_tile(layer, head, overview.lse, step, i, j))
-        return packing.pack_blob({"rows": codes.shape[0], "columns": codes.shape[1]}, codes.tobytes())
+        return pack_blob({"rows": codes.shape[0], "columns": codes.shape[1]}, codes.tobytes())
     if name in ("q", "k"):
-        return long_text.block_vectors(layer, head, name, more[0]).cpu().numpy().astype("<f4").tobytes()
+        return long_text.head_vectors(layer, head, name, *more[:1]).tobytes()
     if name == "row" and 0 <= more[0] < more[1] <= layer.shape[2]:
         return long_text.mean_row(layer, head, *more[:2]).cpu().numpy().astype("<f4").tobytes()
     raise LookupError(numbers)
-
-
-def _pack_overview(overview: long_text.HeadOverview, layer: long_text.RecordedLayer) -> bytes:
-    rows, columns = overview.codes.shape
-    width = layer.qkv[0].shape[-1] if layer.exact else 0
-    header = {"step": overview.step, "rows": rows, "columns": columns, "width": width, "scale": layer.scale}
-    plain = {"plain": is_plain_causal(layer)}
-    return packing.pack_blob(header | plain, overview.codes.tobytes() + overview.lse.astype("<f4").tobytes())

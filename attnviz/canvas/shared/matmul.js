@@ -137,7 +137,7 @@ const [bits, number] = (() => {
 })();
 
 /** The number that 16 bits stand for. @param {number} h */
-function decodeHalf(h) {
+export function decodeHalf(h) {
   bits[0] = (h & 0x7fff) << 13;
   return (h & 0x8000 ? -1 : 1) * number[0] * 2 ** 112;
 }

@@ -1,0 +1,89 @@
+"""A live picture of a long text's heads, which holds q and k of a few heads in place of all weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+
+from attnviz.analysis import long_text
+from attnviz.base.head_record import HeadGrid
+from attnviz.base.message import Problem
+from attnviz.base.words import _, use_language
+from attnviz.live.long_text_file import LongText, TextFigure, TextState
+from attnviz.live.scene_figure import SceneFigure
+from attnviz.models.capture import RecordedLayer, Trace
+from attnviz.models.tokens.units import UNIT_NAMES, spell_tokens, split_units
+from attnviz.notebook.saved_view import SavedView
+
+LARGEST = 5_000_000  #: bytes of a file
+PARAGRAPH = 64  #: tokens of one, where no tokenizer says where paragraphs end
+
+
+@dataclass(frozen=True, repr=False)
+class LongTextView(SavedView):
+    """A long text with one of its heads; `save` writes it to a file."""
+
+    layers: Sequence[RecordedLayer]
+    text: LongText
+    title: str = ""
+    theme: str = "auto"
+    height: int = 640
+    language: str | None = None
+
+    @property
+    def head_title(self) -> str:
+        layer, head = self.text.state.tile
+        with use_language(self.language):
+            return _("Layer {layer}, head {head}").format(layer=self.text.grid.layers[layer], head=head)
+
+    @cached_property
+    def html(self) -> str:
+        """The whole live file. Problem where it would be larger than a browser opens at once."""
+        parts = long_text.file_parts(self.layers, [self.text.state.tile])
+        with use_language(self.language):
+            page = self.text.page(parts, self.title or self.head_title)
+        if len(page) > LARGEST:
+            size, most = (f"{count / 1e6:.1f}" for count in (len(page), LARGEST))
+            raise Problem(
+                "A picture of {n} tokens takes {size} MB, and more than {most} MB are not written: show fewer tokens",
+                n=f"{len(self.text.tokens):,}",
+                size=size,
+                most=most,
+            )
+        return page
+
+    def figure(self) -> SceneFigure:
+        layer, head = self.text.state.tile
+        overview = long_text.make_overview(self.layers[layer], head)
+        return SceneFigure((TextFigure(self.text, overview.step, overview.codes, self.head_title),), self.head_title)
+
+    def __repr__(self) -> str:
+        return f"<{self.head_title}: {len(self.text.tokens):,} tokens, of {sum(self.text.grid.heads)} heads>"
+
+
+def text_of_trace(
+    trace: Trace, row: int, grid: HeadGrid, tile: tuple[int, int], labels: Sequence[str] | None = None
+) -> LongText:
+    """A sentence of a trace with its words, sentences and paragraphs, as its tokenizer tells them.
+
+    Where there is none, or `labels` are given, each token is a unit and every 64 are a paragraph.
+    """
+    ids = trace.inputs.get("input_ids")
+    count = trace.layers[grid.layers[tile[0]]].shape[2]  # type: ignore[index]
+    known = None if ids is None or ids.dim() != 2 or ids.shape[1] != count else ids[row].tolist()
+    if labels is not None and len(labels) != count:
+        raise Problem("there are {given} tokens for {count} {side}", given=len(labels), count=count, side=_("queries"))
+    units: dict[str, list[int]] = {}
+    if labels is None and known is not None and trace.tokenizer is not None:
+        texts = spell_tokens(trace.tokenizer, known)
+        for name in UNIT_NAMES:
+            with suppress(Problem):  # a tokenizer that knows no turns
+                units[name] = [unit.start for unit in split_units(trace.tokenizer, known, name)]
+        if len(units.get("turn", ())) < 2:
+            units.pop("turn", None)
+    else:
+        texts = [f"{label} " for label in labels or known or range(count)]
+        units |= {"word": list(range(count)), "paragraph": list(range(0, count, PARAGRAPH))}
+    return LongText(texts, units, grid, TextState(tile, "sentence" if "sentence" in units else "word"))
