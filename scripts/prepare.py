@@ -4,7 +4,6 @@ NAME is one of
     policies   the cache policies of Decoding's example
     heads      what the page about heads knows of the packaged models. Patterns take a minute; costs of SmolLM2's 270
                heads two minutes of a core for each sentence of 64 tokens
-    reach      the copy-from-far task, as Compare opens with it: ten seconds
     layers     the layers that Compare shows, measured: a few minutes, on a machine that does nothing else
 The training runs of How a head is born are made by `python -m attnviz.pages.born --ship`.
 Everything runs in one thread: sums in another order would differ in their last bits.
@@ -28,7 +27,7 @@ from attnviz.analysis.heads.removal_costs import head_costs, mean_outputs
 from attnviz.analysis.prepared_files import packaged_weights
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
-from attnviz.pages.compare.maths import layer_timing, reach_training
+from attnviz.pages.compare.maths import layer_timing
 from attnviz.pages.decoding import choices
 from attnviz.pages.decoding.maths import decoders, kept_positions
 from attnviz.pages.heads.maths import head_survey
@@ -79,11 +78,6 @@ def surveyed(loaded: LoadedModel, config: head_survey.Config) -> head_survey.Hea
     return replace(survey, measures={**survey.measures, **costs.measures})
 
 
-def reach() -> None:
-    result = reach_training.run(reach_training.Config())
-    write("compare", "reach.json", (json.dumps(reach_training.to_json(result, 4)) + "\n").encode())
-
-
 def layers() -> None:
     results = []
     for d in layer_timing.WIDTHS:
@@ -102,7 +96,7 @@ def write(page: str, name: str, data: bytes) -> None:
 
 
 def main() -> None:
-    tasks = {task.__name__: task for task in (policies, heads, reach, layers)}
+    tasks = {task.__name__: task for task in (policies, heads, layers)}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", choices=tasks)
     torch.set_num_threads(1)

@@ -47,19 +47,6 @@ def draw_train_button(name: str, slot: DeltaGenerator, again: bool) -> bool:
     return pressed or bool(st.session_state.get(f"{name}_train_again", False))
 
 
-def draw_watch_button(name: str, slot: DeltaGenerator, config: Any) -> bool:
-    """Draw the button by which a training that is known is watched; whether it was pressed."""
-    pressed = slot.button(_("Watch it train"), icon=PLAY, key=f"{name}_train_watched_button")
-    if pressed:
-        st.session_state[f"{name}_watched"] = config
-    return pressed
-
-
-def is_watched(name: str, config: Any) -> bool:
-    """Whether this visitor trains once more what is known, to watch it."""
-    return bool(st.session_state.get(f"{name}_watched") == config)
-
-
 def watch(
     name: str,
     config: Any,
@@ -67,29 +54,24 @@ def watch(
     results: Callable[[], Generator[R]],
     draw: Callable[[R], None],
     places: tuple[DeltaGenerator, DeltaGenerator],
-    before: str | None = None,
 ) -> R:
     """Train to the end, draw meanwhile, and return the end; `places` are those of the button and of the picture.
 
     Pressing Stop reruns the page, which finds what was trained so far in the session.
     """
     button, picture = places
-    anew = is_watched(name, config)
     try:
         with button.container(horizontal=True, vertical_alignment="center"):
             st.button(_("Stop"), icon=":material/stop:", key=f"{name}_stop")
-            bar = st.progress(0.0, before)
+            bar = st.progress(0.0)
         with TRAININGS.turn(lambda ahead: bar.progress(0.0, trainings_ahead(ahead))):
             result = cache.find(config)  # by whoever was before in the line
-            if result is None or anew:
+            if result is None:
                 result = _draw_training(name, results(), draw, bar, picture)
                 cache.get(config, lambda: result)
     except Problem:  # as where too many wait
-        if not anew:
-            button.button(_("Start again"), type="primary", icon=PLAY, key=f"{name}_train_again")
-        st.session_state.pop(f"{name}_watched", None)
+        button.button(_("Start again"), type="primary", icon=PLAY, key=f"{name}_train_again")
         raise
-    st.session_state.pop(f"{name}_watched", None)
     button.empty()
     return result
 

@@ -22,6 +22,7 @@ FILMS = {
     "born": "born-film-out",
     "scaling?s_section=saturation": "s_bars_picture",
     "?lang=en": "home-out",
+    "compare": "c_race_save",
 }
 PLAYED = """async ([data, kind]) => {
     const video = document.createElement("video");

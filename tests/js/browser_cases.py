@@ -28,6 +28,7 @@ from attnviz.base.rounding import format_number
 from attnviz.canvas.shared import packing
 from attnviz.core.attention import COLDEST
 from attnviz.figures import theme
+from attnviz.pages.compare.maths import layer_costs
 from attnviz.pages.positions.maths import rotation
 from attnviz.pages.scaling.maths import alternatives
 from tests.canvas.browser_codes import decode16
@@ -318,6 +319,15 @@ def nearest_cases() -> list[dict[str, Any]]:
     return made
 
 
+def race_cases() -> list[dict[str, Any]]:
+    """Steps that each machine needs, over distances and kernels."""
+    kernels, distances = (2, 3, 5, 256), (1, 2, 7, 20, 24)
+    return [
+        {"distance": n, "kernel": k, "dilated": dilated, "steps": layer_costs.race_steps(n, k, dilated)}
+        for n in distances for k in kernels for dilated in (False, True)
+    ]  # fmt: skip
+
+
 def rounding_cases() -> list[dict[str, Any]]:
     """Numbers between two that can be shown, just beside them, and at both ends, as they are written."""
     rng = np.random.default_rng(33)
@@ -335,6 +345,7 @@ CASES = {
     "rounding": rounding_cases,
     "softmax": softmax_cases,
     "packing": packing_cases,
+    "race": race_cases,
     "rotation": rotation_cases,
     "raw_scores": raw_scores_cases,
     "attend": attend_cases.attend_cases,

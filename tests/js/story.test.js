@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { largestOf, storyNumbers } from "../../attnviz/canvas/attention_story/story_numbers.js";
-import { travel } from "../../attnviz/canvas/attention_story/story_marks.js";
+import { travel } from "../../attnviz/canvas/scene/marks.js";
 import { stageSentence, storyMarks } from "../../attnviz/canvas/attention_story/story_scene.js";
 
 const STAGES = [

@@ -32,7 +32,7 @@ TEXTS = {
 #: what takes long at its end: less of it instead
 ENOUGH = {
     "s_dk": 1024, "s_keys": 512, "s_pairs": 10_000, "s_steps": 10, "s_seeds": 2, "p_n": 64, "p_width": 128,
-    "p_times": 4, "p_heights": 8, "p_widths": 8, "fast_n": 128, "c_reach_n": 24, "c_reach_steps": 4, "c_places": 16,
+    "p_times": 4, "p_heights": 8, "p_widths": 8, "fast_n": 128, "c_places": 16,
     "h_tokens": 512, "h_live_d_model": 64, "h_live_n_heads": 4, "h_live_n_kv_heads": 4, "h_live_tokens": 64,
     "fast_answer": 16, "fast_shared": 64, "fast_requests": 3, "d_steps": 3, "hd_count": 2, "hd_costs_on": 1,
 }  # fmt: skip
@@ -46,7 +46,6 @@ FEW: dict[str, tuple[str, ...]] = {
 SOON: dict[str, Link] = {
     "scaling training": {"s_steps": "10", "s_seeds": "1"}, "decoding steps": {"d_model": "core", "d_steps": "2"},
     "decoding numbers": {"d_model": "core"}, "decoding policies": {"d_text": "The cat sat on a"},
-    "compare reach": {"c_reach_n": "8", "c_reach_steps": "2"},
     "why circuit": {"why_text": "cat sat", "why_other": "dog sat"},
     "why patches": {"why_text": "cat sat", "why_other": "dog sat"},
 }  # fmt: skip

@@ -44,7 +44,6 @@ TOGETHER = [
     ],
     *[("build", {"b_text": text, "b_pos": "none", "b_step": "softmax"}) for text in (ONE, FOUR)],
     ("build", {"b_text": ONE, "b_step": "two_sources"}),
-    ("compare", {"c_section": "reach", "c_reach_n": "4", "c_reach_k": "9", "c_reach_steps": "2"}),
     ("home", {"sentence": ONE}),
     ("home", {"sentence": "猫"}),
     ("fast", {"fast_section": "tiles", "fast_n": "1"}),

@@ -24,13 +24,12 @@ from attnviz.app.cache.shared_results import finished_results
 from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.base.packed import unpack_blob
 from attnviz.models.loading import cache_folder, load_model
-from attnviz.pages.compare.panels import reach as reach_panel
 from tests.broken_disks import filling_disk
 from tests.models.loading import test_hub_download as hubs
 from tests.models.tiny_tokenizers import byte_level
-from tests.pages.compare.test_page import CONFIG, SHORT, figures
 from tests.pages.conftest import ROOT, canvases_on
 from tests.pages.explore.test_page import said
+from tests.pages.scaling.test_page import figures
 
 hub, files = hubs.hub, hubs.files
 OTHER = {"model": "other", "text": "the cat sat"}
@@ -238,17 +237,16 @@ def test_a_training_whose_process_is_killed(visit, monkeypatch):
         child.kill()
         return child
 
-    page = visit("compare", **SHORT)
+    page = visit("scaling", s_section="training", s_dk="2048", s_steps="20", s_seeds="2")
     with monkeypatch.context() as patch:
         patch.setattr(own_process.subprocess, "Popen", doomed)
-        page.button(key="c_train").click().run()
+        page.button(key="s_train").click().run()
     assert not page.exception
     assert "ended early, with exit code" in page.error[0].value
-    assert CONFIG not in reach_panel.trained_reach()
-    assert "c_stop" not in [button.key for button in page.button], "nothing is left to be stopped"
-    page.button(key="c_train_again").click().run()
+    assert "s_stop" not in [button.key for button in page.button], "nothing is left to be stopped"
+    page.button(key="s_train_again").click().run()
     assert not page.error
-    assert figures(page) == 3
+    assert figures(page) == 1
 
 
 # --- too many at once

@@ -45,7 +45,6 @@ LINKS = [
     ("decoding", "d_view=traps", 0.9),
     ("masks", "m_rule1=window", 0.5),
     ("compare", "", 0.9),
-    ("compare", "c_section=reach c_reach_n=8 c_reach_steps=2", 0.3),
     ("compare", "c_section=shared", 0.6),
     ("fast", "", 0.9),
     ("fast", "fast_section=cost", 0.9),

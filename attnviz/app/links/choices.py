@@ -14,6 +14,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar
 
 from attnviz.base import record_json
@@ -114,8 +115,12 @@ class PageChoices:
         label: str | Message,
         is_personal: bool = False,
         is_momentary: bool = False,
+        moved: Mapping[str, str] = MappingProxyType({}),
     ) -> Choice[str]:
-        """One of `ids`, which are never translated. Without `ids` only the page knows them, and "" means its pick."""
+        """One of `ids`, which are never translated. Without `ids` only the page knows them, and "" means its pick.
+
+        `moved`: ids that older links have, and where their content is today.
+        """
         ids = tuple(ids)
         first = default if default is not None else (ids[0] if ids else "")
         if ids and first not in ids:
@@ -123,9 +128,12 @@ class PageChoices:
         example = next((candidate for candidate in ids if candidate != first), "another")
 
         def read(text: Any) -> str:
-            if not isinstance(text, str) or len(text) > LONGEST_ID or (ids and text not in ids):
+            if not isinstance(text, str) or len(text) > LONGEST_ID:
                 raise ValueError(text)
-            return text
+            today = moved.get(text, text)
+            if ids and today not in ids:
+                raise ValueError(text)
+            return today
 
         return self.add(
             Choice(

@@ -14,13 +14,13 @@ import { Glide } from "../scene/glide.js";
 import { storyFigure, storyFilm, TICKS } from "./story_figure.js";
 import { storyNumbers } from "./story_numbers.js";
 import { wantedHeight } from "./story_layout.js";
-import { drawMarks, travel } from "./story_marks.js";
+import { drawMarks, travel } from "../scene/marks.js";
 import { lightSpoken, namesAt, stageSentence, storyMarks } from "./story_scene.js";
 
 /** @import { Answer, Component, StoryHeader } from "../shared/types.js" */
 /** @import { StoryNumbers } from "./story_numbers.js" */
 /** @import { Look } from "./story_layout.js" */
-/** @import { Mark } from "./story_marks.js" */
+/** @import { Mark } from "../scene/marks.js" */
 
 /** Milliseconds of one stage; pixels that the wheel turns from one to the next, and beyond the last to leave the step. */
 const [STAGE, WHEEL, LEAVE] = [1400, 500, 300];

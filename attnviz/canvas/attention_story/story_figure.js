@@ -3,7 +3,7 @@
 import { clamp } from "../shared/numbers.js";
 import { storyNumbers } from "./story_numbers.js";
 import { wantedHeight } from "./story_layout.js";
-import { drawMarks, travel } from "./story_marks.js";
+import { drawMarks, travel } from "../scene/marks.js";
 import { stageSentence, storyMarks } from "./story_scene.js";
 
 /** @import { Figure } from "../scene/figure.js" */

@@ -8,11 +8,11 @@ import { cutToFit } from "../shared/token_labels.js";
 import { textWidth } from "../scene/text_width.js";
 import { HEADING, LENS_LETTERS, NUMBER, SHOWS, storyLayout } from "./story_layout.js";
 import { ROLES } from "../shared/roles.js";
-import { mark, textMark } from "./story_marks.js";
+import { mark, textMark } from "../scene/marks.js";
 import { largestOf } from "./story_numbers.js";
 
 /** @import { Layout, Look } from "./story_layout.js" */
-/** @import { Mark } from "./story_marks.js" */
+/** @import { Mark } from "../scene/marks.js" */
 /** @import { StoryNumbers, Vectors } from "./story_numbers.js" */
 /** @import { Words } from "../shared/types.js" */
 /** @typedef {{ stage: string, numbers: StoryNumbers, look: Look, layout: Layout }} Scene */

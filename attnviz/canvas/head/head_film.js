@@ -2,7 +2,7 @@
 // softmax makes of them, and the mixture of values. Words and bars are those of the lessons' picture.
 
 import { storyLayout, wantedHeight } from "../attention_story/story_layout.js";
-import { drawMarks, travel } from "../attention_story/story_marks.js";
+import { drawMarks, travel } from "../scene/marks.js";
 import { largestOf, scoreNumbers } from "../attention_story/story_numbers.js";
 import { signed, storyMarks } from "../attention_story/story_scene.js";
 import { fill, joinTexts } from "../shared/dom.js";

@@ -13,6 +13,7 @@ import { modelStripFigure } from "../model_strip/strip_scene.js";
 import { mosaicFigure } from "../overview/mosaic_scene.js";
 import { patchFigure, patchHeadsFigure } from "../patch_view/patch_figure.js";
 import { ribbonsFigure, ribbonsFilm } from "../ribbons/ribbons_figure.js";
+import { raceFigure, raceFilm } from "../signal_race/race_scene.js";
 import { rotationFigure } from "../rotation_circle/rotation_figure.js";
 import { softmaxFigure, softmaxFilm } from "../softmax_slider/softmax_figure.js";
 import { scoreFigure } from "../score_table/score_scene.js";
@@ -45,6 +46,7 @@ const SCENES = {
   mosaic: mosaicFigure,
   patchHeads: patchHeadsFigure,
   patches: patchFigure,
+  race: raceFigure,
   ribbons: ribbonsFigure,
   rotation: rotationFigure,
   score: scoreFigure,
@@ -62,6 +64,7 @@ const FILMS = {
   birth: birthFilm,
   head: headFilm,
   headsMap: mapFilm,
+  race: raceFilm,
   ribbons: ribbonsFilm,
   steps: stepFilm,
   story: storyFilm,

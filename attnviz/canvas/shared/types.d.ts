@@ -476,6 +476,20 @@ export type HeadsMapHeader = {
   words: Words;
 };
 
+export type RaceHeader = {
+  /** places of the slider: so many to a step */
+  at: number;
+  ticks: number;
+  distance: number;
+  kernel: number;
+  dilated: boolean;
+  most: number;
+  kernels: [least: number, most: number];
+  machines: Record<string, { name: string; about: string; dilated?: string; count: string; colour: string }>;
+  colours: Colours;
+  words: Words;
+};
+
 export type GrowthRun = {
   tokens: number[];
   groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];

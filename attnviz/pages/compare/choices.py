@@ -2,12 +2,18 @@
 
 from attnviz.app.links.choices import PageChoices
 from attnviz.base.words import N_
-from attnviz.pages.compare.maths import layer_costs, layer_timing, position_mixing, reach_training
+from attnviz.canvas import signal_race
+from attnviz.pages.compare.maths import layer_costs, layer_timing, position_mixing
 
 PAGE = PageChoices("compare")
-SECTION = PAGE.one_of("c_section", ("table", "measured", "reach", "shared", "uses"), label=N_("Section"))
+SECTION = PAGE.one_of(
+    "c_section", ("table", "measured", "shared"), label=N_("Section"), moved={"reach": "table", "uses": "table"}
+)
 
-# 1 The table, and the parameters of section 4
+# 1 The race, its costs, and the parameters of section 3
+STEP = PAGE.integer("c_step", None, 0, signal_race.MOST, label=N_("Steps taken"))
+DISTANCE = PAGE.integer("c_distance", 20, 1, signal_race.MOST, label=N_("words on"))
+DILATED = PAGE.flag("c_dilated", label=N_("dilated"))
 COUNTING = PAGE.one_of("c_count", ("built", "table"), label=N_("Counted"))
 AXIS = PAGE.one_of("c_axis", ("n", "d", "k"), label=N_("Curves over"))
 #: sizes, by field of layer_costs.Config
@@ -30,23 +36,7 @@ LONGEST = PAGE.one_of(
     "c_longest", tuple(str(n) for n in layer_timing.LENGTHS[3:]), "2048", label=N_("Longest sequence, tokens")
 )
 
-# 3 Reach, by field of reach_training.Config
-REACH_SIZES = {
-    name: PAGE.integer(
-        f"c_reach_{name}", getattr(reach_training.Config, name), *reach_training.LIMITS[name], label=label
-    )
-    for name, label in (
-        ("n", N_("tokens n")),
-        ("k", N_("kernel k")),
-        ("layers", N_("convolutions")),
-        ("steps", N_("steps")),
-    )
-}
-REMEMBER = PAGE.real("c_remember", reach_training.Config.remember, 0.0, 10.0, label=N_("LSTM remembers"))
-RATE = PAGE.real("c_rate", reach_training.Config.rate, *reach_training.RATES, label=N_("learning rate"))
-SEED = PAGE.integer("c_seed", 0, low=0, high=999_999, label=N_("seed"))
-
-# 4 What is shared
+# 3 What is shared
 PLACES = PAGE.integer("c_places", position_mixing.Config.n, low=3, high=position_mixing.LONGEST, label=N_("places"))
 INPUT_SEED = PAGE.integer("c_input", position_mixing.Config.input_seed, low=0, high=999_999, label=N_("input’s seed"))
 KERNEL = PAGE.integer(

@@ -1,4 +1,4 @@
-"""Page: attention against recurrence and convolution, by cost, time, reach, sharing and use."""
+"""Page: attention against recurrence and convolution, by reach, cost, time and sharing."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from attnviz.base.words import _
 from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import layer_costs
 from attnviz.pages.compare.page_entry import PAGE
-from attnviz.pages.compare.panels import cost_table, measured, reach, what_is_shared
+from attnviz.pages.compare.panels import cost_table, measured, race, what_is_shared
 
 
 def page() -> None:
@@ -17,17 +17,25 @@ def page() -> None:
         PAGE,
         choices.SECTION,
         {
-            "table": (_("1 The table"), cost_table.panel),
+            "table": (_("1 Race and costs"), draw_race_and_costs),
             "measured": (_("2 Measured"), measured.panel),
-            "reach": (_("3 Reach"), reach.panel),
-            "shared": (_("4 What is shared"), what_is_shared.panel),
-            "uses": (_("5 Typical uses"), draw_typical_uses),
+            "shared": (_("3 What is shared"), what_is_shared.panel),
         },
     )
 
 
-def draw_typical_uses() -> None:
-    """Draw section 5: what each layer is used for, and what the others would cost there."""
+def draw_race_and_costs() -> None:
+    """Draw section 1: the race, what each layer costs, and what it is used for."""
+    with page_parts.main_picture():
+        race.draw_race()
+    st.subheader(_("What it costs"), anchor=False)
+    cost_table.panel()
+    st.subheader(_("Typical uses"), anchor=False)
+    _draw_typical_uses()
+
+
+def _draw_typical_uses() -> None:
+    """Draw what each layer is used for, and what the others would cost there."""
     st.markdown(
         _(
             "**A recurrence** suits tokens that arrive one by one: its state has a fixed size, however long the "

@@ -1,4 +1,4 @@
-"""Charts of the page: curves of several layers, their mixing matrices, gradients and accuracy."""
+"""Charts of the page: curves of several layers, and their mixing matrices."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.base.words import _
-from attnviz.figures.chart import Panel, Series, axis, cells, chart, line, mark_y, panels, points
+from attnviz.figures.chart import Panel, Series, axis, cells, chart, line, panels, points
 from attnviz.figures.theme import FONT, SERIES, THEORY, WEIGHTS, Figure
 from attnviz.figures.title_lines import margin_above
 
@@ -201,52 +201,3 @@ def approximation_error(heads: np.ndarray, lines: Sequence[tuple[str, np.ndarray
         axis(_("missed"), 12, tickformat=".0%", range=[0, 1.04]),
         height=300,
     )
-
-
-FLOOR = 1e-12  #: a gradient of exactly 0, or below this, is drawn here
-
-
-def draw_by_distance(lines: Sequence[tuple[str, str, np.ndarray]], title: str) -> Figure:
-    """Draw gradient norms over the distance. `lines`: (kind, name, norms by position, last one last)."""
-    hover = _("%{x} tokens back: %{customdata:.3g}")
-    powers = {1e-12: "≤ 10⁻¹²", 1e-9: "10⁻⁹", 1e-6: "10⁻⁶", 1e-3: "10⁻³", 1: "1"}
-    return _chart_progress(
-        [
-            _draw_kind(kind, np.arange(len(norms)), norms[::-1].clip(FLOOR), name, customdata=norms[::-1], hover=hover)
-            for kind, name, norms in lines
-        ],
-        axis(_("distance from the last token"), 12, rangemode="tozero"),
-        axis(labels=powers, type="log", range=[np.log10(FLOOR) - 0.3, 1.5], exponentformat="power"),
-        height=340,
-        title=title,
-    )
-
-
-def draw_by_step(lines: Sequence[tuple[str, str, np.ndarray]], steps: int, chance: float, title: str) -> Figure:
-    """Draw accuracy over the steps. `lines`: (kind, name, share right by step). `chance`: that of guessing."""
-    hover = _("step %{x}: %{y:.1%}")
-    return _chart_progress(
-        [
-            _draw_kind(kind, np.arange(1, len(right) + 1), running_mean(right), name, hover=hover)
-            for kind, name, right in lines
-        ],
-        axis(_("step"), 12, range=[0, max(1, steps)]),
-        {"range": [0, 1.04], "tickformat": ".0%"},
-        height=300,
-        title=title,
-        marks=[mark_y(chance, width=1.2)],
-    )
-
-
-def _chart_progress(series: list[Series], x: dict[str, Any], y: dict[str, Any], **look: Any) -> Figure:
-    small = {"tickfont": SMALL}
-    fig = chart(series, x | small, y | small, **look)
-    return fig.update_layout(title_font={"size": 14}, margin_t=margin_above(fig, 34))
-
-
-def running_mean(values: np.ndarray, window: int = 5) -> np.ndarray:
-    """Mean of each step and up to `window` - 1 steps before it."""
-    total = np.concatenate([[0.0], np.cumsum(values)])
-    step = np.arange(1, len(values) + 1)
-    first = np.maximum(step - window, 0)
-    return (total[step] - total[first]) / np.maximum(step - first, 1)

@@ -96,3 +96,25 @@ def test_a_path_has_as_many_layers_as_take_the_first_input_to_the_last_output(ki
         )
         reached, layers = {place - step for place in reached for step in apart if place >= step}, layers + 1
     assert layer_costs.path(kind, config) == layers
+
+
+@pytest.mark.parametrize(("distance", "k", "dilated"), [(1, 2, False), (7, 3, False), (9, 4, True), (20, 3, False)])
+def test_steps_of_the_race_are_those_after_which_torch_layers_know_of_the_first_word(distance, k, dilated):
+    steps = layer_costs.race_steps(distance, k, dilated)
+
+    def sees(layers):
+        x = torch.randn(1, distance + 1, 4, generator=torch.Generator().manual_seed(0), requires_grad=True)
+        return bool(torch.autograd.grad(torch.nn.Sequential(*layers)(x)[0, -1].sum(), x)[0][0, 0].abs().sum())
+
+    stack = [compared_layers.CausalConvolution(4, k, k**n if dilated else 1) for n in range(steps["convolution"])]
+    assert sees(stack)
+    assert not stack[:-1] or not sees(stack[:-1])
+    assert sees([compared_layers.make_layer("attention", 4)])
+    assert steps["attention"] == 1
+    cell, state, seen = torch.nn.RNNCell(4, 4), torch.randn(1, 4), 0
+    first = torch.randn(1, 4, requires_grad=True)
+    state = cell(first, state.detach())
+    while seen < distance:
+        state, seen = cell(torch.randn(1, 4), state), seen + 1
+    assert torch.autograd.grad(state.sum(), first)[0].abs().sum() > 0
+    assert seen == steps["recurrence"]

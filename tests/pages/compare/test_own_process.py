@@ -9,7 +9,8 @@ import pytest
 
 from attnviz.analysis import own_process
 from attnviz.base.message import Problem
-from attnviz.pages.compare.maths import layer_timing, reach_training
+from attnviz.pages.compare.maths import layer_timing
+from attnviz.pages.scaling.maths import retrieval_training
 
 TIMED = layer_timing.Config(d=16, heads=2, longest=128, rounds=1)
 
@@ -44,7 +45,7 @@ def test_it_measures_the_same_memory_as_here_and_every_length(children):
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="priorities are read from /proc")
 def test_a_training_comes_after_everybody_else_and_ends_when_nobody_listens(children):
     results = own_process.results(
-        reach_training, "train", reach_training.Config(n=6, steps=1000, layers=2), 1, own_process.NICE
+        retrieval_training, "train", retrieval_training.Config(steps=100_000), 1, own_process.NICE
     )
     next(results)
     assert os.getpriority(os.PRIO_PROCESS, children[0].pid) - os.getpriority(os.PRIO_PROCESS, 0) >= min(

@@ -91,3 +91,29 @@ def test_who_cannot_wait_for_a_training_reads_why_and_may_press_again(visit, qui
     page.button(key="s_train_again").click().run()
     assert not page.error
     assert figures(page) == 1
+
+
+def test_a_second_training_waits_for_the_first_and_finds_what_it_made(visit, monkeypatch):
+    """The first one is this test, in the line; the visitor's begins when it has left."""
+    line, waited = waiting_line.WaitingLine(1, longest=6), []
+    monkeypatch.setattr(training, "TRAININGS", line)
+    config = retrieval_training.Config(steps=2000, seeds=2, alternative="sqrt", parameter=1.0)
+    small = next(retrieval_training.train(retrieval_training.Config(steps=10)))
+
+    def said_to_the_second(before):
+        waited.append(waiting_line.trainings_ahead(before))
+        if len(waited) == 2:
+            finished_results("s-training").get(config, lambda: replace(small, config=replace(config, steps=10)))
+            first.__exit__(None, None, None)
+        return waited[-1]
+
+    monkeypatch.setattr(training, "trainings_ahead", said_to_the_second)
+    monkeypatch.setattr(training_panel.own_process, "results", lambda *_given: pytest.fail("trained what was there"))
+    finished_results.cache_clear()
+    page = visit("scaling", s_section="training", s_steps="2000", s_seeds="2")
+    first = line.turn(print)
+    first.__enter__()
+    page.button(key="s_train").click().run()
+    assert not page.error
+    assert figures(page) == 1
+    assert waited == ["1 training of another visitor is ahead of yours, which starts by itself."] * 2

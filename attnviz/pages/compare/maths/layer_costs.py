@@ -154,6 +154,16 @@ def path(kind: str, config: Config) -> int:
     return layers_to_reach(config.n, config.k) if kind == "dilated" else 1
 
 
+def race_steps(distance: int, k: int, dilated: bool = False) -> dict[str, int]:
+    """Steps or layers that take a signal from a word to the one `distance` further on, once the first has been read."""
+    sizes = Config(n=distance + 1, k=k)
+    return {
+        "recurrence": path("rnn", sizes) - 1,
+        "convolution": path("dilated" if dilated else "conv", sizes),
+        "attention": path("attention", sizes),
+    }
+
+
 def layers_to_reach(n: int, k: int) -> int:
     """Layers with dilations 1, k, k^2, ... after which the last output sees n places."""
     layers, seen = 1, k

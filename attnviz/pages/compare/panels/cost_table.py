@@ -1,6 +1,6 @@
-"""Section 1: costs of the layers as curves over length, width or kernel, and where they cross."""
+"""Costs of the layers as curves over length, width or kernel, and where they cross."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -34,14 +34,13 @@ count_layers = shared(compared_layers.count_layers)
 
 
 def panel() -> None:
-    main_picture = page_parts.main_picture()
+    costs = st.container()
     config = draw_controls()
     with show_problems():
         result = compute_costs(config)
         axis = {"n": _("tokens n"), "d": _("width d"), "k": _("kernel k")}[config.axis]
-        with main_picture:
+        with costs:
             _draw_costs(result, axis)
-        _draw_steps_and_path(result, axis)
         _draw_table(result)
         show.program(compared_layers.program(config), "c-table", about=_describe_program(config))
 
@@ -129,56 +128,6 @@ def _draw_cost_chart(config: layer_costs.Config, axis: str) -> Figure:
 def _tokens_along_x(result: layer_costs.Result) -> np.ndarray:
     """Number of tokens at each point of the curves."""
     return result.x if result.config.axis == "n" else np.full_like(result.x, result.config.n)
-
-
-def _draw_steps_and_path(result: layer_costs.Result, axis: str) -> None:
-    """Draw waiting steps and the longest path, side by side."""
-    names, config = figures.kind_names(), result.config
-    left, right = st.columns(2, gap="medium")
-    recurrent_kinds = {"attention": names["attention"], "rnn": _("any recurrence")}
-    kinds = recurrent_kinds | {kind: names[kind] for kind in ("conv", "dilated", "window")}
-    steps = result.here["rnn"][1]
-    paths = {kind: result.here[kind][2] for kind in kinds if kind != "attention"}
-
-    def draw_lines(
-        kinds: Mapping[str, str], values: Mapping[str, np.ndarray], title: str, name: str, key: str, caption: str
-    ) -> None:
-        curves = [figures.KindCurve(kind, label, result.x, values[kind]) for kind, label in kinds.items()]
-        here = getattr(config, config.axis)
-        show.figure(
-            show.chart_of(figures.draw_curves, curves, title, axis, here=here, height=290),
-            name=name,
-            key=key,
-            table={axis: result.x, **{label: values[kind] for kind, label in kinds.items()}},
-            sentence=caption,
-        )
-
-    with left:
-        draw_lines(
-            recurrent_kinds,
-            result.steps,
-            _("Steps that wait for each other"),
-            "sequential-steps",
-            "c-steps",
-            ngettext(
-                "A recurrence takes **{n:,}** step, as every other layer does.",
-                "A recurrence takes **{n:,}** steps one after the other, every other layer one.",
-                steps,
-            ).format(n=steps),
-        )
-    with right:
-        draw_lines(
-            kinds,
-            result.path,
-            _("Longest path, layers or steps"),
-            "path-length",
-            "c-path",
-            _(
-                "A signal passes from the first token to the last through **1** layer of attention, **{dilated:,}** of "
-                "dilated convolution, **{window:,}** of attention in a window of {r}, **{conv:,}** of convolution with "
-                "kernel {k}, or **{rnn:,}** of a recurrence’s steps."
-            ).format(**paths, r=config.window, k=config.k),
-        )
 
 
 def _find_crossing_points(result: layer_costs.Result) -> list[tuple[float, float, str]]:

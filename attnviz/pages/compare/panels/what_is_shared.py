@@ -1,4 +1,4 @@
-"""Section 4: what a layer shares between positions: parameters, mixing, and the blur of one head."""
+"""Section 3: what a layer shares between positions: parameters, mixing, and the blur of one head."""
 
 import numpy as np
 import streamlit as st

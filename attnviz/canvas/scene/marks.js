@@ -1,15 +1,16 @@
-// Marks: words, boxes, strips of colour and hatched lines, each with a key by which it is known from state to state.
+// Marks: words, boxes, strips of colour, hatched lines, strokes and discs, each with a key by which it is known from state to state.
 
 import { mixColours, rgb, toPixel } from "../shared/colour.js";
-import { drawWith, fillBox, writeText } from "../shared/surface.js";
-import { marksBetween } from "../scene/glide.js";
+import { drawWith, fillBox, strokePath, writeText } from "../shared/surface.js";
+import { marksBetween } from "./glide.js";
 
 /** @import { DrawingContext, Rectangle, Theme } from "../shared/types.js" */
-/** @import { Tint } from "./story_layout.js" */
-/** @typedef {"text" | "box" | "strip" | "hatch"} Kind */
+/** @import { Tint } from "../attention_story/story_layout.js" */
+/** @typedef {"text" | "box" | "strip" | "hatch" | "line" | "disc"} Kind */
 /**
  * @typedef {Rectangle & { key: string, kind: Kind, alpha: number, colour: string, text: string, size: number,
- *   weight: number, values: Float32Array, tint: Tint }} Mark a text has `x` at its left and `y` in its middle
+ *   weight: number, values: Float32Array, tint: Tint }} Mark a text has `x` at its left and `y` in its middle; a line goes
+ *   `w` to the right and `h` down, and is `size` wide; a disc has `x` and `y` in its middle and the radius `size`
  */
 
 /** How much of its colour a number near 0 has, and one far from it. */
@@ -45,7 +46,15 @@ export function drawMarks(context, marks, theme) {
     if (kind === "text") {
       writeText(context, text, x, y, { text: colour, font: theme.font }, `${weight} ${size}px`, alpha);
     } else if (kind === "box") fillBox(context, { x, y, w, h }, colour, alpha);
-    else if (kind === "hatch") context.hatch({ x, y, w: w * alpha, h }, colour, theme.dark);
+    else if (kind === "line") {
+      drawWith(context, { strokeStyle: colour, globalAlpha: alpha, lineWidth: size });
+      strokePath(context, [x, y], [x + w, y + h]);
+    } else if (kind === "disc") {
+      drawWith(context, { fillStyle: colour, globalAlpha: alpha });
+      context.beginPath();
+      context.arc(x, y, size, 0, 2 * Math.PI);
+      context.fill();
+    } else if (kind === "hatch") context.hatch({ x, y, w: w * alpha, h }, colour, theme.dark);
     else if (w > 0 && h > 0) {
       const [negative, positive] = tint.map(rgb);
       const pixels = Uint32Array.from(values, (value) => {
@@ -54,6 +63,6 @@ export function drawMarks(context, marks, theme) {
       });
       context.cells(pixels, values.length, { x, y, w, h });
     }
+    drawWith(context, { globalAlpha: 1 });
   }
-  drawWith(context, { globalAlpha: 1 });
 }

@@ -1,0 +1,41 @@
+"""The page's picture: one signal through a recurrence, convolutions and attention, step by step."""
+
+from attnviz.app import show
+from attnviz.app.links import link_state
+from attnviz.base.words import _
+from attnviz.canvas import signal_race
+from attnviz.live.scene_figure import SceneFigure
+from attnviz.pages.compare import choices, figures
+from attnviz.pages.compare.maths import layer_costs
+
+KERNEL = choices.SIZES["k"]
+#: by the machine's name in the picture
+KINDS = {"recurrence": "rnn", "convolution": "conv", "attention": "attention"}
+
+
+def draw_race() -> None:
+    """Draw the race as the link has it; what a hand changes goes into the link, the kernel for the costs below too."""
+    state = signal_race.RaceState(*map(link_state.value, (choices.STEP, choices.DISTANCE, KERNEL, choices.DILATED)))
+    colours = {machine: figures.COLOURS[kind] for machine, kind in KINDS.items()}
+    race = signal_race.RaceFigure(state, layer_costs.LIMITS["k"], colours)
+    signal_race.signal_race("c_race", race, on_race=_keep)
+    distances = range(1, signal_race.MOST + 1)
+    steps = {d: layer_costs.race_steps(d, state.kernel, state.dilated) for d in distances}
+    show.footer(
+        SceneFigure((race,), _("One signal, three machines"), film=race),
+        name=f"race-over-{state.distance}-words",
+        key="c_race_save",
+        canvas=show.live_canvas("c_race"),
+        table={"words": list(distances)} | {machine: [s[machine] for s in steps.values()] for machine in KINDS},
+    )
+
+
+def _keep(race: signal_race.RaceState) -> None:
+    link_state.set_many(
+        {
+            choices.STEP: race.step,
+            choices.DISTANCE: race.distance,
+            KERNEL: race.kernel,
+            choices.DILATED: race.dilated,
+        }
+    )

@@ -1,0 +1,60 @@
+"""What opens a page, under a hand: the race of Compare and the wall of the Glossary."""
+
+import json
+
+from playwright.sync_api import expect
+
+from attnviz.canvas.signal_race import MOST
+from attnviz.pages.compare.maths.layer_costs import race_steps
+from tests.browser.conftest import still, until
+
+
+def race_of(page):
+    return json.loads(page.locator(".av-root[data-race]").get_attribute("data-race"))
+
+
+def counted(page, distance, kernel, dilated=False):
+    """Whether the sentence under the race says how many steps Python counts."""
+    steps = race_steps(distance, kernel, dilated)
+    said = page.locator(".sr-said").text_content()
+    return f"takes {steps['recurrence']} step" in said and f"recurrence, {steps['convolution']} in" in said
+
+
+def test_a_race_plays_on_arrival_and_its_distance_is_dragged_on_the_picture(new_page, server_url):
+    page = new_page(width=1280, height=720)
+    page.goto(f"{server_url}/compare")
+    page.locator(".av-root[data-race]").wait_for(state="attached")
+    assert race_of(page)["at"] < 400
+    until(lambda: race_of(page)["at"] == 400, 20)
+    still(page)
+    assert counted(page, 20, 3)
+    sent = []
+    page.on("websocket", lambda socket: socket.on("framesent", sent.append))
+    goal, stage = page.locator(".sr-goal").bounding_box(), page.locator(".sr-canvas").bounding_box()
+    pitch = (goal["x"] + 16 - stage["x"] - 172) / 20
+    page.mouse.move(goal["x"] + 16, stage["y"] + 80)
+    page.mouse.down()
+    page.mouse.move(goal["x"] + 16 - 7 * pitch, stage["y"] + 90, steps=4)
+    assert race_of(page)["distance"] == 13
+    assert "c_distance" not in page.url, "nothing is sent before the hand lets go"
+    page.mouse.up()
+    until(lambda: "c_distance=13" in page.url, 10)
+    assert counted(page, 13, 3)
+    page.get_by_role("button", name="Larger kernel").click()
+    until(lambda: "c_k=4" in page.url, 10)
+    assert counted(page, 13, 4)
+    page.get_by_role("button", name="dilated").click()
+    until(lambda: "c_dilated=true" in page.url, 10)
+    assert counted(page, 13, 4, True)
+    page.locator(".sr-goal").focus()
+    page.keyboard.press("End")
+    until(lambda: f"c_distance={MOST}" in page.url, 10)
+    expect(page.locator(".sr-goal")).to_have_attribute("aria-valuenow", str(MOST))
+
+
+def test_who_asked_for_less_motion_finds_the_race_run_and_a_link_opens_the_step_it_was_left_at(opened):
+    page = opened("compare?c_step=5", reduced_motion="reduce")
+    until(lambda: page.locator(".av-root[data-race]").count() and race_of(page)["at"] == 100, 10)
+    page = opened("compare", reduced_motion="reduce")
+    until(lambda: page.locator(".av-root[data-race]").count() > 0, 10)
+    assert race_of(page)["at"] == 400
