@@ -15,18 +15,20 @@ KINDS = {"recurrence": "rnn", "convolution": "conv", "attention": "attention"}
 
 def draw_race() -> None:
     """Draw the race as the link has it; what a hand changes goes into the link, the kernel for the costs below too."""
-    state = signal_race.RaceState(*map(link_state.value, (choices.STEP, choices.DISTANCE, KERNEL, choices.DILATED)))
+    value = link_state.value
+    distance, kernel, dilated = value(choices.DISTANCE), value(KERNEL), value(choices.DILATED)
+    state = signal_race.RaceState(value(choices.STEP), distance, kernel, dilated)
     colours = {machine: figures.COLOURS[kind] for machine, kind in KINDS.items()}
     race = signal_race.RaceFigure(state, layer_costs.LIMITS["k"], colours)
     signal_race.signal_race("c_race", race, on_race=_keep)
     distances = range(1, signal_race.MOST + 1)
-    steps = {d: layer_costs.race_steps(d, state.kernel, state.dilated) for d in distances}
+    steps = [layer_costs.race_steps(words, kernel, dilated) for words in distances]
     show.footer(
         SceneFigure((race,), _("One signal, three machines"), film=race),
-        name=f"race-over-{state.distance}-words",
+        name=f"race-over-{distance}-words",
         key="c_race_save",
         canvas=show.live_canvas("c_race"),
-        table={"words": list(distances)} | {machine: [s[machine] for s in steps.values()] for machine in KINDS},
+        table={"words": list(distances)} | {machine: [row[machine] for row in steps] for machine in KINDS},
     )
 
 
