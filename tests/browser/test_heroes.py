@@ -1,6 +1,7 @@
 """What opens a page, under a hand: the race of Compare and the wall of the Glossary."""
 
 import json
+import re
 
 from playwright.sync_api import expect
 
@@ -38,17 +39,17 @@ def test_a_race_plays_on_arrival_and_its_distance_is_dragged_on_the_picture(new_
     assert race_of(page)["distance"] == 13
     assert "c_distance" not in page.url, "nothing is sent before the hand lets go"
     page.mouse.up()
-    until(lambda: "c_distance=13" in page.url, 10)
+    expect(page).to_have_url(re.compile("c_distance=13"))
     assert counted(page, 13, 3)
     page.get_by_role("button", name="Larger kernel").click()
-    until(lambda: "c_k=4" in page.url, 10)
+    expect(page).to_have_url(re.compile("c_k=4"))
     assert counted(page, 13, 4)
     page.get_by_role("button", name="dilated").click()
-    until(lambda: "c_dilated=true" in page.url, 10)
+    expect(page).to_have_url(re.compile("c_dilated=true"))
     assert counted(page, 13, 4, True)
     page.locator(".sr-goal").focus()
     page.keyboard.press("End")
-    until(lambda: f"c_distance={MOST}" in page.url, 10)
+    expect(page).to_have_url(re.compile(f"c_distance={MOST}"))
     expect(page.locator(".sr-goal")).to_have_attribute("aria-valuenow", str(MOST))
 
 

@@ -181,7 +181,7 @@ class SignalRace extends FilmView {
     const { lanes, x, isNarrow } = raceLayout(state, look);
     layOver(this.goal, { x: x(this.distance) - 16, y: 0, w: 32, h: this.height });
     const { top, h, name } = lanes[1];
-    Object.assign(this.tools.style, { top: `${isNarrow ? name - 2 : top + h / 2 + 36}px` });
+    Object.assign(this.tools.style, { top: `${isNarrow ? name - 2 : top + h / 2 - 58}px` });
     this.tools.style.left = isNarrow ? `${14 + textWidth(machines.convolution.name, 15, 600)}px` : "0";
     setAttribute(this.dilate, "aria-pressed", String(this.dilated));
     const sentence = raceSentence(state, words);

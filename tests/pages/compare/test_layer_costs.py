@@ -98,7 +98,7 @@ def test_a_path_has_as_many_layers_as_take_the_first_input_to_the_last_output(ki
     assert layer_costs.path(kind, config) == layers
 
 
-@pytest.mark.parametrize(("distance", "k", "dilated"), [(1, 2, False), (7, 3, False), (9, 4, True), (20, 3, False)])
+@pytest.mark.parametrize("distance, k, dilated", [(1, 2, False), (7, 3, False), (9, 4, True), (20, 3, False)])
 def test_steps_of_the_race_are_those_after_which_torch_layers_know_of_the_first_word(distance, k, dilated):
     steps = layer_costs.race_steps(distance, k, dilated)
 
