@@ -198,7 +198,7 @@ def _max_over_keys(band: Tensor, lines: list[int]) -> Tensor:
 
 def _visible_blocks(layer: RecordedLayer, mask: Tensor, edges_q: list[int], edges_k: list[int]) -> Tensor:
     """Whether any cell of each block is visible, (B or 1, H or 1, q, k)."""
-    if layer.allowed is None and layer.causal:  # the last row of a block sees most
+    if layer.allowed is None and layer.blocked is None and layer.causal:  # the last row of a block sees most
         return torch.tensor(edges_q[1:], device=mask.device)[:, None] > torch.tensor(edges_k[:-1], device=mask.device)
     full_mask = mask.expand(*mask.shape[:-2], edges_q[-1], edges_k[-1])
     if len(edges_q) - 1 < full_mask.shape[-2]:

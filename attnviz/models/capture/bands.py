@@ -87,8 +87,9 @@ def _looks_ahead(mask: Tensor, q_len: int, k_len: int) -> bool:
 
 def is_plain_causal(layer: RecordedLayer) -> bool:
     """Whether softmax(scale * q.kT) under a causal mask is all there is to this layer's weights."""
-    more = (layer.allowed, layer.padding, layer.bias, layer.softcap, layer.sinks, layer.scales, layer.set_weights)
-    return layer.exact and layer.causal and layer.shape[2] == layer.shape[3] and all(extra is None for extra in more)
+    more = (layer.allowed, layer.blocked, layer.padding, layer.bias, layer.softcap, layer.sinks, layer.scales)
+    square = layer.shape[2] == layer.shape[3]
+    return layer.exact and layer.causal and square and all(extra is None for extra in (*more, layer.set_weights))
 
 
 def _causal_scores(layer: RecordedLayer, band: Band) -> Tensor:

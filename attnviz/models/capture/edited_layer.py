@@ -22,7 +22,7 @@ from attnviz.models.capture.edit import (
     rows_at,
 )
 from attnviz.models.capture.forward_pass import has_two_stacks, modules_by_name
-from attnviz.models.capture.head_selection import broadcasts_to, select_heads
+from attnviz.models.capture.head_selection import broadcasts_to
 from attnviz.models.capture.recorded_layer import MaskChoice, RecordedLayer, ScaleChoice
 
 
@@ -155,6 +155,12 @@ class EditedPass:
                 continue
             self._applied_edits.add(text_edit)
             heads, at = edit.heads_of(layer), _query_rows(edit, layer.shape[2])
+            if edit.given() == ["block"]:  # a few cells of a long text: no other row is touched
+                pairs = _resolve_block(layer, edit.block)
+                pairs = pairs[torch.isin(pairs[:, 0], torch.tensor(at, device=layer.device))]
+                changed = _block_cells(changed, heads, pairs)
+                rows.update(pairs[:, 0].tolist())
+                continue
             edited = apply_edit(edit, heads, changed, changed if touched.intersection(heads) else layer)
             changed = edited if edit.at == "all" else _merge_rows(at, heads, changed, edited)
             touched.update(heads if edit.change is not None else ())
@@ -226,7 +232,7 @@ def apply_edit(edit: Edit, heads: list[int], layer: RecordedLayer, source: Recor
     if not isinstance(edit.mask, str) or edit.mask != "model":
         layer = _set_mask(layer, heads, edit.mask)
     if edit.block:
-        layer = _set_mask(layer, heads, _blocked_mask(layer, heads, edit.block))
+        layer = _block_cells(layer, heads, _resolve_block(layer, edit.block))
     if edit.scale != "model" or edit.factor is not None:
         layer = _set_scale(layer, heads, edit.scale, 1.0 if edit.factor is None else edit.factor)
     if edit.uniform:
@@ -243,20 +249,26 @@ def apply_edit(edit: Edit, heads: list[int], layer: RecordedLayer, source: Recor
     return layer
 
 
-def _blocked_mask(layer: RecordedLayer, heads: list[int], block: Collection[tuple[int, int]]) -> Tensor:
-    """Mask of the heads with the (query, key) positions of `block` hidden; negative ones count from the end."""
-    q_len, k_len = layer.shape[2:]
-    mask = select_heads(layer.mask, heads).expand(layer.mask.shape[0], len(heads), q_len, k_len).clone()
-    for query, key in block:
-        if not (-q_len <= query < q_len and -k_len <= key < k_len):
-            raise Problem(
-                "block holds {pair}; this layer has {queries} queries and {keys} keys",
-                pair=(query, key),
-                queries=q_len,
-                keys=k_len,
-            )
-        mask[:, :, query, key] = False
-    return mask
+def _resolve_block(layer: RecordedLayer, block: Collection[tuple[int, int]]) -> Tensor:
+    """The (query, key) positions of `block` counted from 0, (n, 2); a Problem for one that the layer does not have."""
+    pairs = torch.tensor([*block], dtype=torch.long, device=layer.device).reshape(-1, 2)
+    sizes = pairs.new_tensor(layer.shape[2:])
+    outside = ((pairs < -sizes) | (pairs >= sizes)).any(-1)
+    if outside.any():
+        raise Problem(
+            "block holds {pair}; this layer has {queries} queries and {keys} keys",
+            pair=tuple(pairs[outside][0].tolist()),
+            queries=int(sizes[0]),
+            keys=int(sizes[1]),
+        )
+    return pairs % sizes
+
+
+def _block_cells(layer: RecordedLayer, heads: list[int], pairs: Tensor) -> RecordedLayer:
+    """The layer with (query, key) positions (n, 2) hidden in the heads; no mask of all positions is made of them."""
+    of_heads = torch.tensor(heads, device=layer.device).repeat_interleave(len(pairs))[:, None]
+    cells = torch.cat([of_heads, pairs.repeat(len(heads), 1)], 1)
+    return replace(layer, blocked=cells if layer.blocked is None else torch.cat([layer.blocked, cells]))
 
 
 def _resolve_tensor(name: str, value: Tensor | Callable[[Tensor], Tensor], original: Tensor) -> Tensor:
@@ -329,7 +341,7 @@ def _set_mask(layer: RecordedLayer, heads: list[int], mask: MaskChoice) -> Recor
         new = allowed.expand(b, len(heads), q_len, k_len)
         allowed = layer.mask.expand(b, n_heads, q_len, k_len).clone()
         allowed[:, heads] = new
-    return replace(layer, allowed=allowed, causal=False)
+    return replace(layer, allowed=allowed, causal=False, blocked=None)
 
 
 def _apply_function(

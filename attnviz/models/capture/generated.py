@@ -244,7 +244,12 @@ class JoinedLayer:
             joined |= {name: torch.cat(parts, 2) if parts else None for name, parts in self._vectors.items()}
             self._require_one_text(joined["k"])
         return replace(
-            self._first_layer, causal=False, rows=tuple(self._edited_rows) or None, **joined, **self._joined_edits()
+            self._first_layer,
+            causal=False,
+            blocked=None,
+            rows=tuple(self._edited_rows) or None,
+            **joined,
+            **self._joined_edits(),
         )
 
     def _joined_edits(self) -> dict[str, Any]:

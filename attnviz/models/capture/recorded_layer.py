@@ -22,6 +22,8 @@ ScaleChoice = Scale | Literal["model"]
 #: most scores in memory at once while weights are computed; a long sequence is computed one head at a time
 CHUNK = 1 << 24
 
+_ALL = slice(None)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordedLayer:
@@ -41,6 +43,7 @@ class RecordedLayer:
     v: Tensor | None = None
     allowed: Tensor | None = None  #: boolean, broadcasts to (B, H, Q, K); with None only `causal` hides keys
     causal: bool = False  #: query i sees keys 0..i; only when `allowed` is None
+    blocked: Tensor | None = None  #: (n, 3): head, query and key of cells that an intervention hid besides
     padding: Tensor | None = None  #: boolean (B, 1, 1, K), False at padding keys, which stay hidden under any mask
     queries: Tensor | None = None  #: cross-attention: boolean (B, 1, Q), False at queries that are padding
     bias: Tensor | None = None  #: added to the scaled scores, broadcasts to (B, H, Q, K)
@@ -115,10 +118,32 @@ class RecordedLayer:
     @property
     def mask(self) -> Tensor:
         """The model's mask, boolean (B or 1, H or 1, Q, K): True where a query may attend."""
+        return self._mask_of(list(range(self.n_heads)))
+
+    def _mask_of(self, heads: list[int]) -> Tensor:
+        """The model's mask for these heads."""
         if self.allowed is not None:
-            return self.allowed
+            return self._hide_blocked(select_heads(self.allowed, heads), heads)
         full = self._padding_mask(None)
-        return full.tril() if self.causal else full
+        return self._hide_blocked(full.tril() if self.causal else full, heads)
+
+    def _hide_blocked(
+        self, mask: Tensor, heads: list[int], rows: slice | Tensor = _ALL, keys: slice | Tensor = _ALL
+    ) -> Tensor:
+        """`mask` of these heads, queries and keys without the blocked cells; the same tensor where there are none."""
+        if self.blocked is None:
+            return mask
+        chosen = (torch.tensor(heads, device=self.device), rows, keys)
+        places = [torch.full((size,), -1, device=self.device) for size in self.shape[1:]]
+        for place, choice in zip(places, chosen, strict=True):
+            place[choice] = torch.arange(len(place[choice]), device=self.device)
+        cells = torch.stack([place[at] for place, at in zip(places, self.blocked.unbind(1), strict=True)])
+        head, query, key = cells[:, (cells >= 0).all(0)]
+        sizes = [len(heads), *(len(place[choice]) for place, choice in zip(places[1:], chosen[1:], strict=True))]
+        four = mask.reshape(*(1,) * (4 - mask.dim()), *mask.shape)
+        mask = four.expand(len(four), *sizes).clone()
+        mask[:, head, query, key] = False
+        return mask
 
     @property
     def real_queries(self) -> Tensor | None:
@@ -189,7 +214,8 @@ class RecordedLayer:
     def cropped(self, rows: slice | Tensor, keys: slice | Tensor) -> "RecordedLayer":
         """The layer cropped to some queries and keys; weights stay the same if no dropped key is visible."""
         cut: dict[str, Any] = {
-            "allowed": self._crop_mask(rows, keys),
+            "allowed": self._hide_blocked(self._crop_mask(rows, keys), list(range(self.n_heads)), rows, keys),
+            "blocked": None,
             "bias": _crop(self.bias, rows, keys),
             "padding": None if self.padding is None else self.padding[..., keys],
             "set_weights": _crop(self.set_weights, rows, keys),
@@ -228,6 +254,15 @@ class RecordedLayer:
         if self.handed_on is not None and heads is not None:
             outputs = outputs[:, chosen]
         return outputs @ self.w_o_by_head[chosen].mT if projected else outputs
+
+    def outputs_at(self, rows: Sequence[int]) -> Tensor:
+        """Outputs (B, H, rows, Dv) of all heads at some query positions in rising order, a band of rows at a time."""
+        b, _, _, k_len = self.shape
+        at = torch.tensor(rows, device=self.device)
+        bands = at.split(max(1, CHUNK // (b * k_len)))
+        past = self.causal and self.allowed is None  # the keys after a band's last query are in none of its rows
+        keys = [slice(0, int(band[-1]) + 1) if past else _ALL for band in bands]
+        return torch.cat([self.cropped(*part).head_outputs() for part in zip(bands, keys, strict=True)], 2)
 
     def z(self, heads: int | Sequence[int] | None = None) -> Tensor:
         """Output of each head before the output projection, (B, H', Q, Dv): the same as `head_outputs`."""
@@ -314,8 +349,8 @@ class RecordedLayer:
         if mask is None:
             return self.padding
         if isinstance(mask, str):
-            all_seen = mask == "model" and self.allowed is None and not self.causal
-            return None if all_seen else select_heads(self.mask_for(mask), heads)
+            all_seen = mask == "model" and self.allowed is None and self.blocked is None and not self.causal
+            return None if all_seen else self._mask_of(heads) if mask == "model" else self.mask_for(mask)
         if mask.dim() >= 3 and mask.shape[-3] > 1:
             mask = mask[..., start : start + len(heads), :, :]
         return self.mask_for(mask, len(heads))

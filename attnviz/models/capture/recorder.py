@@ -64,9 +64,11 @@ class Recorder:
                 self.layers.append(_weights_only(layer, weights))
                 return output, weights
         else:
-            layer, output = changed, changed.head_outputs().transpose(1, 2).contiguous().to(call.q.dtype)
-            if len(changed.rows or ()) < output.shape[1]:
-                output = merge_changed(changed, output, answer_call(module, call, kwargs)[0], 1)
+            layer, rows = changed, changed.rows or ()
+            output = changed.outputs_at(rows).transpose(1, 2).contiguous().to(call.q.dtype)
+            if len(rows) < changed.shape[2]:
+                original = answer_call(module, call, kwargs)[0]
+                output = original.index_copy(1, torch.tensor(rows, device=original.device), output)
         if self.grad:
             handed_on = require_gradient(output.transpose(1, 2))
             layer, output = replace(layer, handed_on=handed_on), handed_on.transpose(1, 2)

@@ -147,7 +147,7 @@ def summarise_layers(
 def _describe_layer(layer: RecordedLayer) -> str:
     batch, heads, q_len, k_len = layer.shape
     on = "" if layer.n_kv_heads == heads else f" on {layer.n_kv_heads}"
-    edits = (layer.scales, layer.set_weights, layer.set_output, layer.silenced or None)
+    edits = (layer.scales, layer.blocked, layer.set_weights, layer.set_output, layer.silenced or None)
     notes = ("" if layer.exact else ", weights only") + (", changed" if any(e is not None for e in edits) else "")
     return f"{layer.stack} {layer.kind}: {_count_noun(heads, 'head')}{on}, {batch} x {q_len} x {k_len}{notes}"
 

@@ -219,7 +219,7 @@ def join_windows(layer: RecordedLayer, windows: Windows) -> RecordedLayer:
     places, tokens = windows.places().to(layer.device), windows.rows * windows.columns
     if windows.rows % windows.side or windows.columns % windows.side or not layer.exact:  # what is put beyond is seen
         return replace(
-            layer, q=None, k=None, v=None, bias=None, allowed=None, norms=None, w_o=None,
+            layer, q=None, k=None, v=None, bias=None, allowed=None, blocked=None, norms=None, w_o=None,
             reported=_pairs(layer.weights(), places, tokens),
         )  # fmt: skip
     bias = None if layer.bias is None else layer.bias.expand(len(places), layer.n_heads, *layer.shape[2:]).float()
@@ -237,7 +237,7 @@ def join_windows(layer: RecordedLayer, windows: Windows) -> RecordedLayer:
     q, k, v = map(to_patches, layer.qkv)
     return replace(
         layer, q=q, k=k, v=v, bias=bias, allowed=_pairs(together.float(), places, tokens) > 0,
-        causal=False, norms=None, w_o=None,
+        causal=False, blocked=None, norms=None, w_o=None,
     )  # fmt: skip
 
 

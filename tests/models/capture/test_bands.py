@@ -9,7 +9,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from attnviz.analysis.heads.scan import scan
 from attnviz.base.message import Problem
 from attnviz.core import measures
-from attnviz.models.capture import RecordedLayer, bands, capture, weight_bands
+from attnviz.models.capture import RecordedLayer, bands, capture, intervene, knockout, weight_bands
 from attnviz.models.loading import load
 from attnviz.models.tokens.units import Unit, spell_tokens, split_units
 from tests.models.tiny import bert, llama, padded, tokens
@@ -120,6 +120,9 @@ LONG_TEXT_CALLS = {
     "profiles": lambda trace: trace.profiles(),
     "max_logits": lambda trace: trace.max_logits(),
     "find_heads": lambda trace: list(scan(llama(max_position_embeddings=2048), trace.inputs["input_ids"])),
+    "an edit of one cell": lambda trace: intervene(
+        llama(max_position_embeddings=2048), knockout(1, 2, queries=-1, keys=5), **trace.inputs
+    ),
 }
 
 
