@@ -145,7 +145,7 @@ def lesson_faults(path: Path) -> list[str]:
     pairs = zip_longest(*(file.read_text("utf-8").splitlines() for file in (english, path)), fillvalue="")
     found: list[str] = []
     for number, (line, form) in enumerate(pairs, 1):
-        begins, other = (LINE.match(text)[0] for text in (line, form))  # type: ignore[index]  (it matches any line)
+        begins, other = (match[0] for text in (line, form) if (match := LINE.match(text)))
         same = line == form if begins in UNTRANSLATED else begins == other and bool(line) == bool(form)
         faulty = faults(Message(line, form)) if same else [f"another line than {line!r}"]
         found.extend(f"{path.name}:{number}: {fault}: {form!r}" for fault in faulty)

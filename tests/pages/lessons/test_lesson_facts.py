@@ -13,15 +13,7 @@ from attnviz.base.rounding import format_number
 from attnviz.models.architecture import Architecture
 from attnviz.models.capture import capture
 from attnviz.pages.born.maths import life
-from attnviz.pages.lessons.maths import (
-    all_facts,
-    born_facts,
-    cache_facts,
-    lesson_parts,
-    model_facts,
-    order_facts,
-    pair_facts,
-)
+from attnviz.pages.lessons.maths import all_facts, cost_facts, hand_facts, lesson_parts, trained_facts
 from attnviz.pages.lessons.maths.lesson_parts import Facts
 from attnviz.pages.lessons.panels import all_lessons
 from attnviz.pages.why.maths import parts
@@ -31,15 +23,15 @@ ANY: Any = None  #: a subject that the facts do not look at
 
 
 def test_the_number_of_weights_is_what_transformers_builds():
-    config = Architecture.preset(cache_facts.MODEL).config
+    config = Architecture.preset(cost_facts.MODEL).config
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config)
     built = {id(p): p.numel() for p in model.parameters()}
-    assert cache_facts.total_parameters() == sum(built.values())
+    assert cost_facts.total_parameters() == sum(built.values())
 
 
 def test_what_alibi_takes_off_is_positive_and_the_published_slope_times_the_distance() -> None:
-    found = order_facts.taken_off(ANY)
+    found = hand_facts.taken_off(ANY)
     slope = 2 ** (-8 / 4)  # of the first of four heads, as in the paper
     for place in ("near", "far"):
         assert found.values[place] == pytest.approx(slope * found.values[f"{place}_at"])
@@ -51,7 +43,7 @@ def test_the_head_that_said_so_is_the_one_that_adds_most_and_its_word_the_one_it
     smollm2 = trained("smollm2-135m")
     run = run_model(Request("smollm2-135m", all_lessons.LESSONS["model"].sentence), smollm2)
     made = parts.run(run, smollm2, parts.TokenQuestion())
-    found = model_facts.who_said(lesson_parts.Subject(run.request.text, run, lambda: smollm2, lambda *_what: made))
+    found = trained_facts.who_said(lesson_parts.Subject(run.request.text, run, lambda: smollm2, lambda *_what: made))
     most = max((part for part in made.by_size if part.head is not None), key=lambda part: part.value)
     assert (found.values["layer"], found.values["head"]) == (most.layer, most.head)
     assert dict(found.answers)[found.right].strip() == "Italy"
@@ -68,14 +60,14 @@ def test_of_two_heads_one_writes_what_the_other_finds_and_the_cut_says_that_it_i
     with torch.no_grad():
         weights = model(**inputs, output_attentions=True).attentions
     model.set_attn_implementation("sdpa")
-    found = pair_facts.looks(subject)
+    found = trained_facts.looks(subject)
     assert (found.values["token"], found.values["key"], found.right) == ("stone", "green", "head")
     assert found.values["share"] == pytest.approx(float(weights[18][0, 6, 6, 2]), abs=1e-3)
-    told = pair_facts.writes(subject).values
+    told = trained_facts.writes(subject).values
     assert (told["part"], told["key"], told["source"]) == ("16.0", "green", "stone")
     assert told["share"] == pytest.approx(float(weights[16][0, 0, 2, tokens.index("stone")]), abs=1e-3)
     cut = capture(model, residual=True, **inputs).score_attribution(18, 6, 6, 2).cut("16.0")
-    left = pair_facts.without(subject)
+    left = trained_facts.without(subject)
     assert (left.values["after"], left.values["off"]) == (pytest.approx(cut.weight), pytest.approx(cut.total))
     assert left.right == "none"
 
@@ -83,14 +75,14 @@ def test_of_two_heads_one_writes_what_the_other_finds_and_the_cut_says_that_it_i
 @pytest.mark.parametrize("text", ["One two three", "cat"])
 def test_two_heads_need_a_word_that_comes_twice(text: str) -> None:
     with pytest.raises(Problem, match="comes twice"):
-        pair_facts.looks(subject_of(text, is_trained=True))
+        trained_facts.looks(subject_of(text, is_trained=True))
 
 
 @pytest.mark.parametrize("text", ["the the the the", "a a a a", "river stone river"])
 def test_a_sentence_that_the_head_does_not_read_so_is_no_example_of_it(text: str) -> None:
     """Of equal words, none is looked at more; elsewhere the head rests on the first token."""
     with pytest.raises(Problem, match="does not look"):
-        pair_facts.looks(subject_of(text, is_trained=True))
+        trained_facts.looks(subject_of(text, is_trained=True))
 
 
 def subject_of(text: str, is_trained: bool) -> lesson_parts.Subject:
@@ -139,7 +131,7 @@ def test_what_a_lesson_says_of_any_sentence_holds(text: str, is_trained: bool) -
     assert all(weights[int(key)] >= 0 for key, _token in favourite.answers), "none that the mask hides is offered"
     assert len(favourite.answers) == len(set(favourite.answers)) >= min(2, (weights >= 0).sum())
 
-    mixed, numbers = facts["mixed"], subject.query_numbers()
+    mixed, numbers = facts["row"], subject.query_numbers()
     assert mixed.values["share"] == pytest.approx(weights.max(), abs=1e-5)
     seen_values, best_value = numbers.v[numbers.seen], numbers.v[numbers.weights[row].argmax()]
     assert ("mean" in right["one_hot"]) == np.allclose(best_value, seen_values.mean(0), atol=1e-6)
@@ -149,12 +141,12 @@ def test_what_a_lesson_says_of_any_sentence_holds(text: str, is_trained: bool) -
     assert swapped["rows"] <= swapped["n"] - subject.exchange.at, "an earlier row cannot know of a later word"
 
     n = len(subject.first_words)
-    kept = facts["kept"].values
+    kept = facts["causal_mask"].values
     seen = sum(i + 1 for i in range(n))
     assert (kept["kept"], 2 * kept["half"]) == (seen, n * n)
     assert 2 * seen > n * n
     assert "…" in str(kept["terms"]) or sum(map(int, str(kept["terms"]).split(" + "))) == seen
-    assert right["kept"] == {name for name in ("half", "triangle", "line") if kept[name] == seen}
+    assert right["causal_mask"] == {name for name in ("half", "triangle", "line") if kept[name] == seen}
     if n > 1:
         assert right["examples"] == {"all"} | ({"one"} if n == 2 else set())
         step = all_lessons.LESSONS["masks"].steps[-1]
@@ -173,17 +165,17 @@ def test_what_a_lesson_says_of_any_sentence_holds(text: str, is_trained: bool) -
 def test_how_a_head_is_born_is_told_with_the_runs_own_numbers():
     run, alone = life.read("life"), life.read("one-layer")
     right = dict(zip(run.at.tolist(), run.accuracy.tolist(), strict=True))
-    assert born_facts.task(ANY).values["before"] == right[0]
-    told = born_facts.cliff(ANY).values
+    assert cost_facts.training(ANY).values["before"] == right[0]
+    told = cost_facts.cliff(ANY).values
     assert right[told["low"]] >= 0.1
     assert right[told["high"]] >= 0.9
     assert right[told["cliff"]] >= 0.5 > right[max(step for step in right if step < told["cliff"])]
-    order = born_facts.order(ANY).values
+    order = cost_facts.order(ANY).values
     assert run.previous.max((1, 2))[run.at.tolist().index(order["before"])] >= 0.5
     assert order["one"] == "0.0"
-    assert born_facts.silenced(ANY).right == "few"
-    assert born_facts.silenced(ANY).values["share"] == pytest.approx(
+    assert cost_facts.silenced(ANY).right == "few"
+    assert cost_facts.silenced(ANY).values["share"] == pytest.approx(
         life.measure_without_heads("life", ((0, 0),))[-1, 1]
     )
-    assert born_facts.one_layer(ANY).values["alone"] == alone.accuracy[-1]
-    assert born_facts.one_layer(ANY).right == "no"
+    assert cost_facts.one_layer(ANY).values["alone"] == alone.accuracy[-1]
+    assert cost_facts.one_layer(ANY).right == "no"

@@ -1,14 +1,20 @@
 """A lecturer's lesson as a text file: it comes back as it was written, and every mistake names its line."""
 
 import io
+import re
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from attnviz.base import words
 from attnviz.base.message import Problem
+from attnviz.pages.lessons import choices
+from attnviz.pages.lessons.maths import all_facts
+from attnviz.pages.lessons.maths.lesson_parts import Subject
 from attnviz.pages.lessons.panels import all_lessons, lesson_file, open_lesson
+from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 from attnviz.serve import page_table  # noqa: F401
 
 ROOT = Path(__file__).parents[3]
@@ -58,7 +64,7 @@ def test_the_apps_own_lessons_survive_the_way_through_a_file(name, language):
         ("right = 2", "right = 3", 11, "1 to 2"),
         ("minutes = 4", "minutes = 400", 12, "0 to 120"),
         ("minutes = 4", "minuets = 4", 12, "allowed: title, idea"),
-        ("mixture_facts.row_sum", "mixture_facts.run", 6, "row_sum"),
+        ("mixture_facts.row_sum", "mixture_facts.run", 6, "favourite"),
         ("{token}", "{token.__class__}", 5, "the name of a fact"),
         ("{token}", "{token", 5, "for braces write {{ and }}"),
         ('title = "One row"', "", 3, "title is missing in step 1"),
@@ -101,7 +107,7 @@ MARKDOWN = """# Mine
 “{token}” has {n} weights,
 which sum to 1.
 
-- facts: row_sum, favourite
+- facts: row, favourite
 - picture: head mask=causal
 - question: Which?
   - [ ] this
@@ -120,7 +126,7 @@ def test_a_markdown_file_is_the_same_lesson():
         saved.title, saved.picture, saved.question, saved.notes,
     )  # fmt: skip
     assert step.idea == "“{token}” has {n} weights, which sum to 1."
-    assert step.facts == ("row_sum", "favourite")
+    assert step.facts == ("row", "favourite")
 
 
 @pytest.mark.parametrize(
@@ -128,7 +134,7 @@ def test_a_markdown_file_is_the_same_lesson():
     [
         ("head mask=causal", "hed", 12, "must be one of: tokens, board, head"),
         ("mask=causal", "mask=cusal", 12, "must be one of: model, none, causal, window"),
-        ("row_sum,", "row_some,", 11, "“row_some” must be among: "),
+        ("row,", "row_some,", 11, "“row_some” must be among: "),
         ("- [x]", "- [ ]", 13, "1 to 2; in Markdown that one has [x]"),
         ("- [ ]", "- [x]", 13, "1 to 2"),
         ("- minutes: 4", "- minutes: many", 16, "0 to 120"),
@@ -154,6 +160,27 @@ def test_the_lesson_of_the_documentation_is_one():
     page = (ROOT / "docs/using/own_lessons.md").read_text("utf-8")
     lesson = lesson_file.read(page.partition("```markdown\n")[2].partition("```")[0])
     assert [step.question is not None for step in lesson.steps] == [False, True, True]
+
+
+def test_the_documentation_lists_all_facts_with_what_they_have_and_all_pictures():
+    page = (ROOT / "docs/using/own_lessons.md").read_text("utf-8")
+    facts, pictures = (
+        dict(re.findall(r"^\| `(\w+)` \|(.*)$", part, re.MULTILINE))
+        for part in page.partition("| facts |")[2].split("## Pictures")
+    )
+    assert set(facts) == {*all_facts.FACTS}
+    assert set(pictures) == {*PICTURES}
+    subject = Subject(choices.EXAMPLE)
+
+    def listed(name):
+        own, _and, base = facts[name].partition("those of ")
+        return set(re.findall("`(.+?)`", own)) | (listed(base.strip(" `|")) if base else set())
+
+    for name, compute in all_facts.FACTS.items():
+        with suppress(Problem):  # of one that needs the trained model
+            assert listed(name) == set(compute(subject).values), name
+    for name, picture in PICTURES.items():
+        assert {*picture.allowed_settings} <= set(re.findall("`(.+?)`", pictures[name])), name
 
 
 def test_a_packed_file_is_no_lesson():

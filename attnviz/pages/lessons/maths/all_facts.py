@@ -3,22 +3,18 @@
 from collections.abc import Sequence
 from functools import reduce
 
-from attnviz.pages.lessons.maths import (  # noqa: F401  (each registers its facts)
-    born_facts,
-    cache_facts,
-    fast_facts,
-    heads_facts,
-    mask_facts,
-    mixture_facts,
-    model_facts,
-    order_facts,
-    pair_facts,
-    row_facts,
-    scaling_facts,
-)
+from attnviz.pages.lessons.maths import cost_facts, hand_facts, sentence_facts, trained_facts  # noqa: F401  (they fill it)
 from attnviz.pages.lessons.maths.lesson_parts import FACTS, Facts, Subject
 
-__all__ = ["FACTS"]
+__all__ = ["FACTS", "compute_facts", "current_names"]
+
+#: names of before, and what has their values today
+_NOW = {
+    "tokens": "sentence", "all_heads": "sentence", "chain": "sentence", "offered": "sentence, row",
+    "vectors": "sentence, row", "row_sum": "row", "scaled": "row", "mixed": "row", "saturated": "scales",
+    "square": "causal_mask", "kept": "causal_mask", "bytes_held": "kv_cache", "following": "next_token",
+    "surprise": "next_token", "loop": "next_token", "task": "training",
+}  # fmt: skip
 
 
 def compute_facts(names: Sequence[str], subject: Subject) -> Facts:
@@ -28,4 +24,5 @@ def compute_facts(names: Sequence[str], subject: Subject) -> Facts:
 
 def current_names(names: str) -> str:
     """Names of facts as they are today: those of before were called with their module, as in "row_facts.score"."""
-    return names.rpartition("_facts.")[2]
+    module, _facts, name = names.rpartition("_facts.")
+    return _NOW.get(name, name) if module else names

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce, wraps
 from typing import Any
 
 import numpy as np
@@ -237,10 +237,18 @@ FactsFunction = Callable[[Subject], Facts]
 FACTS: dict[str, FactsFunction] = {}  #: by the names that lessons call them
 
 
-def fact(function: FactsFunction) -> FactsFunction:
-    """Register a function of facts under its name."""
-    FACTS[function.__name__] = function
-    return function
+def fact(*bases: FactsFunction) -> Callable[[FactsFunction], FactsFunction]:
+    """Register a function of facts under its name; the values of `bases` are at hand with its own."""
+
+    def register(function: FactsFunction) -> FactsFunction:
+        @wraps(function)
+        def compute(subject: Subject) -> Facts:
+            return reduce(Facts.joined, (base(subject) for base in bases), function(subject))
+
+        FACTS[function.__name__] = compute
+        return compute
+
+    return register
 
 
 def nearest_answer(answers: Mapping[str, float], value: float) -> str:

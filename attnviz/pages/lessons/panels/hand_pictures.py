@@ -22,7 +22,7 @@ from attnviz.pages.born import choices as born_choices
 from attnviz.pages.build.maths import boards
 from attnviz.pages.build.panels import numbers
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths import order_facts
+from attnviz.pages.lessons.maths import hand_facts
 from attnviz.pages.lessons.maths.lesson_parts import PictureSettings, Subject
 from attnviz.pages.lessons.panels import model_pictures, story_picture
 from attnviz.pages.masks.maths import mask_lab, mask_rules
@@ -119,7 +119,7 @@ def _read_painted_mask(n: int) -> np.ndarray | None:
 def draw_order(subject: Subject, settings: PictureSettings, key: str) -> None:
     """Draw the weights of the sentence as typed, and of its reverse, sorted back."""
     kind, causal = settings.get("kind", "none"), settings.get("mask") == "causal"
-    result = order_facts.reverse_sentence(subject, kind, causal)
+    result = hand_facts.reverse_sentence(subject, kind, causal)
     tokens = result.config.words
     hidden = ~np.tri(len(tokens), dtype=bool) & causal
     places = result.order.argsort()

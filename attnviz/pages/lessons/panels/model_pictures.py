@@ -39,7 +39,7 @@ from attnviz.pages.fast.panels import numerics as rounding_panel
 from attnviz.pages.fast.panels import tiles as tiles_panel
 from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths import born_facts, cache_facts, fast_facts, model_facts, pair_facts, scaling_facts
+from attnviz.pages.lessons.maths import cost_facts, hand_facts, trained_facts
 from attnviz.pages.lessons.maths.lesson_parts import HEAD, PictureSettings, Subject
 from attnviz.pages.scaling.figures import histograms
 from attnviz.pages.scaling.maths import growing_width
@@ -49,7 +49,7 @@ from attnviz.pages.sharing.panels import one_picture
 from attnviz.pages.why.figures import parts_ladder
 from attnviz.pages.why.maths import parts
 
-LAST_WIDTH = scaling_facts.WIDE  #: d_k, where films of bars end: all of a raw row is on one key by then
+LAST_WIDTH = hand_facts.WIDE  #: d_k, where films of bars end: all of a raw row is on one key by then
 HEIGHT = 360  #: of curves of training: beside the words of a lesson they leave room for what one knows at its end
 
 
@@ -132,7 +132,7 @@ def draw_heads(subject: Subject, settings: PictureSettings, key: str) -> None:
 
 def draw_next_tokens(subject: Subject, _settings: PictureSettings, key: str) -> None:
     """Draw the likeliest next tokens."""
-    tokens = model_facts.likeliest_tokens(subject)
+    tokens = trained_facts.likeliest_tokens(subject)
     caption = _("{model}, after “{text}”").format(
         model=escape_markdown(subject.trained_run.name), text=escape_markdown(subject.text)
     )
@@ -142,7 +142,7 @@ def draw_next_tokens(subject: Subject, _settings: PictureSettings, key: str) -> 
 
 def draw_parts(subject: Subject, _settings: PictureSettings, key: str) -> None:
     """Draw what every head and MLP adds to the logit difference of the two likeliest tokens."""
-    facts = model_facts.who_said(subject)
+    facts = trained_facts.who_said(subject)
     attribution = subject.rerun(parts.run, parts.TokenQuestion())
     template = _(
         "Added to the lead of “{token}” over “{second}”, layer by layer. Most by head {layer}.{head}: {part:+.2f}."
@@ -160,21 +160,21 @@ def draw_parts(subject: Subject, _settings: PictureSettings, key: str) -> None:
 
 def draw_pair(subject: Subject, settings: PictureSettings, key: str) -> None:
     """Draw the head that looks for what came after the same word, the one that wrote it, or the score by its parts."""
-    *_head, query, place = pair_facts.find_cell(subject)
+    *_head, query, place = trained_facts.find_cell(subject)
     wanted = settings.get("show", "reader")
     if wanted in ("reader", "writer"):
-        head, row = (pair_facts.READER, query) if wanted == "reader" else (pair_facts.writer_of(subject), place)
+        head, row = (trained_facts.READER, query) if wanted == "reader" else (trained_facts.writer_of(subject), place)
         matrix = head_matrix.head_matrix(subject.trained_run.stacks[0], *head, head_matrix.DisplayOptions())
         title = _("Layer {layer}, head {head}").format(layer=head[0], head=head[1])
         pins = Pins((Pin("q", row),))
         head_view(key, matrix.data, replace(_make_view(subject, matrix, title), pins=pins))
         return
-    found = pair_facts.take_apart(subject)
+    found = trained_facts.take_apart(subject)
     names, at = list(dict.fromkeys((found.largest, *found.keys[:-1]))), link_state.value(choices.POSITION) or 0
-    cut = pair_facts.cut_part(subject, names[at]) if wanted == "cut" and at < len(names) else None
+    cut = trained_facts.cut_part(subject, names[at]) if wanted == "cut" and at < len(names) else None
     figure = replace(
         why_there.score_figure(
-            found, subject.tokens, query, place, pair_facts.READER, cut and why_there.part_cut(cut.part, cut)
+            found, subject.tokens, query, place, trained_facts.READER, cut and why_there.part_cut(cut.part, cut)
         ),
         cuts=wanted == "cut",
     )
@@ -229,7 +229,7 @@ def draw_player(subject: Subject, settings: PictureSettings, key: str) -> None:
 
     The trained model continues the whole sentence. Without one, or for a long sentence, a small decoder is shown.
     """
-    film = cache_facts.choose_filmed_text(subject, settings.get("decoder") == "trained")
+    film = cost_facts.choose_filmed_text(subject, settings.get("decoder") == "trained")
     result = _decode_text(
         decoder_form.decoder_key(landing.MODEL if film.trained else decoders.CORE), film.text, film.written
     )
@@ -292,12 +292,12 @@ def draw_growth(_subject: Subject, _settings: PictureSettings, key: str) -> None
 
 @cache
 def _compute_growth() -> growing_bytes.Result:
-    return growing_bytes.run(decoder_form.decoder_architecture(decoders.CORE), growing_bytes.Config(cache_facts.TOKENS))
+    return growing_bytes.run(decoder_form.decoder_architecture(decoders.CORE), growing_bytes.Config(cost_facts.TOKENS))
 
 
 def draw_sharing(_subject: Subject, _settings: PictureSettings, key: str) -> None:
     """Draw MHA, GQA and MQA of Llama-3.1-8B side by side."""
-    columns = one_picture.sharing_columns_of(Architecture.preset(cache_facts.MODEL), cache_facts.TOKENS)
+    columns = one_picture.sharing_columns_of(Architecture.preset(cost_facts.MODEL), cost_facts.TOKENS)
     one_picture.draw(columns, key)
 
 
@@ -314,15 +314,15 @@ def draw_traffic(subject: Subject, _settings: PictureSettings, key: str) -> None
     template = _(
         "One layer, {heads} heads, {tokens:,} tokens, 16 bits: {whole} with the whole matrix, {tiled} in tiles."
     )
-    facts = fast_facts.too_large(subject).values
+    facts = cost_facts.too_large(subject).values
     _draw_captioned(cost_panel.draw_bars(cost.run(cost.Config())), key, template.format(**facts))
 
 
 def draw_roofline(subject: Subject, _settings: PictureSettings, key: str) -> None:
     """Draw both ways under the roofline of a GPU."""
     template = _("By formula, one layer of {tokens:,} tokens on an {gpu}. Source: {source}.")
-    gpu = gpus()[fast_facts.GPU]
-    caption = template.format(**fast_facts.saved(subject).values, source=escape_markdown(gpu.source))
+    gpu = gpus()[cost_facts.GPU]
+    caption = template.format(**cost_facts.saved(subject).values, source=escape_markdown(gpu.source))
     _draw_captioned(cost_panel.layer_roofline(cost.run(cost.Config()), gpu), key, caption)
 
 
@@ -335,7 +335,7 @@ def draw_rounding(_subject: Subject, _settings: PictureSettings, key: str) -> No
 
 def draw_blocks(subject: Subject, _settings: PictureSettings, key: str) -> None:
     """Draw a cache in blocks, as requests come and go."""
-    result, facts = paged.run(paged.Config()), fast_facts.in_blocks(subject).values
+    result, facts = paged.run(paged.Config()), cost_facts.in_blocks(subject).values
     names = [_("request {n}").format(n=n + 1) for n in range(result.config.requests)]
     template = _("Each row is a block of {block} tokens, each column a step; a colour is a request that holds it.")
     chart = show.chart_of(
@@ -366,7 +366,7 @@ def draw_birth(subject: Subject, settings: PictureSettings, key: str) -> None:
     birth_film.draw_run(
         key,
         life.LIFE,
-        born_facts.repeat_sentence(subject),
+        cost_facts.repeat_sentence(subject),
         min(at, len(run.kept) - 1),
         silenced_heads,
         "whole" in settings,

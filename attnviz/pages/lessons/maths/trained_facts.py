@@ -1,21 +1,76 @@
-"""Lesson 11, two heads that work together: one marks each token with the one before it, another looks for that mark."""
+"""Facts of the trained model: its next token, the head that adds most to it, and two heads that work together."""
+
+import math
 
 import numpy as np
 
 from attnviz.analysis import head_matrix
+from attnviz.analysis.predictions import TokenChoice, prediction_slots, token_choices
 from attnviz.base.message import Message, Problem
+from attnviz.base.rounding import format_number
 from attnviz.models.capture import Cut
 from attnviz.pages.explore.maths import why_there
-from attnviz.pages.lessons.maths.lesson_parts import (
-    Facts,
-    Subject,
-    fact,
-    nearest_answer,
-)
+from attnviz.pages.lessons.maths.lesson_parts import Facts, Subject, fact, nearest_answer
+from attnviz.pages.why.maths import parts
 
+OFFERED = 3
 READER = (18, 6)  #: layer and head of the trained model that looks for what came after the same word
 #: weight from which it does so, and more than any other token has but the first, on which many heads rest
 LEAST, AHEAD = 0.05, 0.01
+
+
+def likeliest_tokens(subject: Subject, n: int = 8) -> list[TokenChoice]:
+    """The `n` likeliest next tokens of the trained model. Without one, raise a Problem."""
+    run, loaded = subject.trained_run, subject.get_model()
+    return token_choices(loaded, prediction_slots(run, loaded)[0], n)
+
+
+@fact()
+def next_token(subject: Subject) -> Facts:
+    """The likeliest next token, offered among the three likeliest in the order of the alphabet, and its loss.
+
+    The loss is what the model is paid for in training: the negative logarithm of the right token's probability.
+    """
+    first, second, *_others = offered = likeliest_tokens(subject, OFFERED)
+    values = {"token": first.label, "share": first.probability, "longer": subject.text.rstrip() + first.text}
+    values |= {"second": second.label, "second_share": second.probability}
+    by_label = sorted(offered, key=lambda choice: choice.label)
+    return Facts(
+        values | {"loss": -math.log(max(first.probability, 1e-30))},
+        str(first.token),
+        tuple((str(choice.token), choice.label) for choice in by_label),
+    )
+
+
+@fact()
+def who_said(subject: Subject) -> Facts:
+    """The head that adds most to the logit difference of the two likeliest tokens, and the word that it reads."""
+    attribution: parts.Parts = subject.rerun(parts.run, parts.TokenQuestion())
+    layer, head = attribution.strongest
+    sources, name = attribution.sources[layer, head], subject.matrix().col_name
+    order = [int(at) for at in np.argsort(-sources)]
+    offered = sorted({order[0], order[-1], len(sources) - 1})
+    token, second = attribution.targets
+    return Facts(
+        {
+            "token": token.label,
+            "second": second.label,
+            "lead": attribution.total,
+            "layer": layer,
+            "head": head,
+            "part": float(attribution.heads[layer, head]),
+            "source": name(order[0]),
+            "value": float(sources[order[0]]),
+            "rest": float(attribution.heads[layer, head] - sources[order[0]]),
+        },
+        right=str(order[0]),
+        answers=tuple((str(at), name(at)) for at in offered),
+        also_right=tuple(
+            str(at)
+            for at in offered
+            if at != order[0] and format_number(sources[at], ".2f") == format_number(sources[order[0]], ".2f")
+        ),
+    )
 
 
 def find_cell(subject: Subject) -> why_there.Cell:
@@ -64,7 +119,7 @@ def _name(found: why_there.WhyThere) -> Message | str:
     return Message("the token") if found.largest == "token" else found.largest.replace("mlp ", "MLP ")
 
 
-@fact
+@fact()
 def looks(subject: Subject) -> Facts:
     *_head, query, key = find_cell(subject)
     tokens, found = subject.tokens, take_apart(subject)
@@ -90,7 +145,7 @@ def writer_of(subject: Subject) -> tuple[int, int]:
     return layer, head
 
 
-@fact
+@fact()
 def writes(subject: Subject) -> Facts:
     """Where the head that wrote the key looks from there."""
     *_head, query, key = find_cell(subject)
@@ -107,7 +162,7 @@ def writes(subject: Subject) -> Facts:
     )
 
 
-@fact
+@fact()
 def without(subject: Subject) -> Facts:
     """What is left of the weight when the path is cut, and when the part is switched off in the whole model."""
     cut = cut_part(subject, take_apart(subject).largest)
