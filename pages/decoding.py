@@ -1,4 +1,4 @@
-"""Writing token by token: what the cache of keys and values holds, saves and costs, and how it goes wrong.
+"""Writing token by token: what the cache of keys and values holds, saves and costs.
 
 The page is attnviz/pages/decoding/decoding.py; this runs it alone.
 """

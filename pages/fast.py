@@ -1,4 +1,4 @@
-"""Why flash attention is fast: scores in tiles, what that costs and saves, how it rounds, a cache in blocks, traps.
+"""Why flash attention is fast: scores in tiles, what that costs and saves, how it rounds, a cache in blocks.
 
 The page is attnviz/pages/fast/fast.py; this runs it alone.
 """

@@ -1,4 +1,4 @@
-"""Who may look at whom: a mask from rules and paint, its effect on attention, and how masks go wrong.
+"""Who may look at whom: a mask from rules and paint, and its effect on attention.
 
 The page is attnviz/pages/masks/masks.py; this runs it alone.
 """

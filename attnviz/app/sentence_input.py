@@ -10,13 +10,14 @@ from typing import Any, Final, cast
 import streamlit as st
 
 from attnviz.analysis.model_run import ModelRun, Request
-from attnviz.app import widgets
+from attnviz.app import page_parts, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links.choices import Choice
 from attnviz.app.panel import show_notices, show_problems
 from attnviz.app.text import escape_markdown
 from attnviz.base.message import MissingDependency, Problem
 from attnviz.base.rounding import Rounded
+from attnviz.base.word_boundaries import split
 from attnviz.base.words import _
 from attnviz.models.catalogue import ModelEntry
 from attnviz.models.loading import Availability, availabilities, availability, bytes_on_disk, bytes_on_hub
@@ -25,6 +26,14 @@ from attnviz.models.settings import current_settings
 _AGREED: Final = "_models_agreed_to"
 _SIZES: Final = "_sizes_asked_for"
 WIDE = 290  #: pixels of the choice of a model beside a sentence, which takes what is left or, on a phone, its own line
+
+
+def ask_words(typed: Choice[str], luck: Choice[int]) -> tuple[tuple[str, ...], int]:
+    """Draw a sentence and a seed in one row; its words, and the seed of their random vectors."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        words = split(widgets.text_box(typed, _("Your sentence")))
+        with page_parts.more_menu():
+            return words, widgets.number_box(luck, _("Vectors: random, seed"), step=1)
 
 
 def sentence_run(

@@ -22,6 +22,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.app.exports import GATHERING, ExportOffer, FigureCollector, LiveFile, to_csv
 from attnviz.app.links import link_state
+from attnviz.app.links.choices import follow_move
 from attnviz.app.page_entry import page_file
 from attnviz.app.text import strip_markdown
 from attnviz.app.workarounds.streamlit_adapter import SESSION, WARNS_OF_NO_BROWSER
@@ -55,8 +56,10 @@ def app_link(text: str) -> AppLink:
         raise Problem(
             "The link opens {page}, which is not a page; the pages are {known}.", page=page, known=MessageList(NAMES)
         )
-    address = f"{parts.scheme}://{parts.netloc}{parts.path}" if parts.scheme in ("http", "https") else None
-    return AppLink(page, dict(parse_qsl(parts.query, keep_blank_values=True)), address)
+    there, parameters = follow_move(page, dict(parse_qsl(parts.query, keep_blank_values=True)))
+    path = parts.path if there == page else parts.path.removesuffix(page) + there
+    address = f"{parts.scheme}://{parts.netloc}{path}" if parts.scheme in ("http", "https") else None
+    return AppLink(there, parameters, address)
 
 
 def run_page(link: AppLink, figure_name: str | None = None) -> FigureCollector:

@@ -27,6 +27,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.app import share_menu
+from attnviz.app.links.choices import follow_move
 from attnviz.app.page_entry import CHART, PAGES_DIR, Page
 from attnviz.app.workarounds.streamlit_adapter import FRONTEND
 from attnviz.base.message import Problem
@@ -113,7 +114,8 @@ class IndexPage:
         page_name = scope["path"].rstrip("/").rsplit("/", 1)[-1]
         entry = next((candidate for candidate in PAGES if candidate.name == page_name), PAGES[0])
         root = _app_address(scope.get("scheme", "http"), Headers(scope=scope), self.base_path)
-        alone = query.get("figure", [""])[-1] if query.get("embed") == ["true"] else ""
+        sent = {name: values[-1] for name, values in query.items()}
+        alone = follow_move(entry.name, sent)[1].get("figure", "") if query.get("embed") == ["true"] else ""
         first = f"<head>\n{_first_script(entry)}\n"
         last = f"{_scripts(entry)}<style>{style_sheet()}{share_menu.figure_style(alone)}</style>\n</head>"
         page = page.replace(b"<head>", first.encode(), 1).replace(b"</head>", last.encode(), 1)

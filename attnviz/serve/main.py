@@ -6,7 +6,9 @@ import streamlit as st
 
 from attnviz.app import presenting, share_menu, teaching
 from attnviz.app.cache.waiting_line import PAGES
+from attnviz.app.links.choices import follow_move
 from attnviz.app.links.link_state import handed_on_link, push_url, sync_from_url, unreported_refusals
+from attnviz.app.page_entry import page_file
 from attnviz.app.text import translate_markdown
 from attnviz.app.widget_values import apply_returned_values, note_returned_widgets, set_when_complete
 from attnviz.app.workarounds.compatibility_checks import log_missing_parts
@@ -39,6 +41,9 @@ with use_language(navigation.requested_language_before_sync()):
         position="hidden" if navigation.links_carry_choices() else "sidebar",
         expanded=True,
     )
+page_name, parameters = follow_move(page.url_path or "home", st.query_params.to_dict())
+if page_name != (page.url_path or "home"):
+    st.switch_page(page_file(page_name), query_params=parameters)
 remember_page(page.url_path)
 note_returned_widgets()
 entered = sync_from_url(page.url_path or "home")

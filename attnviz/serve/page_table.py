@@ -18,6 +18,7 @@ NAMES = (
     "decoding",
     "fast",
     "sharing",
+    "mistakes",
     "explore",
     "why",
     "born",

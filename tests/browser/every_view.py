@@ -35,6 +35,7 @@ SECTIONS: dict[str, tuple[Choice[str], ...]] = {
 #: What no choice of a section shows: all panels of a head, a step in the middle, a page that is presented.
 BESIDES = (
     "explore?" + "&".join(f"{choice.name}=true" for choice in explorer_choices.OPEN.values()),
+    "mistakes?mistake=group_num&guess=group_num.3",
     "build?b_step=softmax&b_kind=cross&b_mask=causal",
     "lessons?lesson=heads&step=3&l_notes=true",
     "lessons?lesson=row&step=2&present=1",

@@ -7,9 +7,9 @@ from playwright.sync_api import expect
 from tests.browser.conftest import still, until
 
 PICTURE = ".st-key-canvas-of-heads, [data-main-picture], .st-key-main-picture"  # Explore's: all heads and one
-#: pages of words, sections that are a table or a list of traps, and places where none is drawn yet
+#: pages of words, sections that are a table, and places where none is drawn yet
 OF_WORDS = {
-    *("glossary", "fast?fast_section=traps"),
+    "glossary",
     *("pictures?pic_from=draw", "pictures?pic_from=own"),
 }
 BAR = "[role=toolbar][aria-label=Presentation]"

@@ -42,7 +42,7 @@ CANVASES = {
     "model_strip": ("explore?open_place=true", "place-out", "place"),
     "head": ("masks?m_rule1=window", "m-after-save", "m-after"),
     "head, mean": ("explore?open_average=true", "average-out", "average"),
-    "head, trap": ("masks?m_view=traps", "m-trap-wrong-save", "m-trap-wrong"),
+    "head, mistake": ("mistakes?mistake=top_left&guess=top_left.7", "mistake-wrong-save", "mistake-wrong"),
     "ribbons": ("?start_matrix=true", "home-out", "home"),
     "ribbons, folded": ("?causal=false", "home-out", "home"),
     "patch_view": ("pictures", "patches-out", "patches"),

@@ -20,6 +20,7 @@ from PIL import Image
 from playwright.sync_api import expect
 from torch import Tensor, nn
 
+from attnviz.analysis.word_vectors import sentence
 from attnviz.core.attention import Scale, attend
 from attnviz.figures.theme import WEIGHTS
 from attnviz.models.architecture import Architecture
@@ -774,6 +775,45 @@ def test_a_class_follows_a_lesson_and_its_question_is_voted_on(visit):
     for page in (phone.locator("main"), room):
         expect(page).to_contain_text(f"✓ {causal(6).sum()}")
     expect(phone.locator("main")).to_contain_text("your tap")
+
+
+@NOT_HOSTED
+def test_a_mistake_is_found_from_a_cold_start_and_shown_in_true_numbers(visit):
+    """By the menu: a wrong guess, what both programs give, the test, the next program, and a link that opens it all."""
+    page = visit("/")
+    page.get_by_role("link", name="Find the mistake").click(timeout=FIRST_OPEN)
+    lines = page.get_by_role("group", name="Lines of the program")
+    wrong = lines.get_by_role("button", name="6: weights = weights")
+    expect(wrong).to_be_visible()
+    assert "may_attend" in lines.inner_text()
+    assert lines.locator("[data-sign='+']").count() == 0, "the right line is not there before a guess"
+    lines.get_by_role("button", name="3: scores").click()
+    said = page.get_by_role("status").filter(has_text="Softmax before masking")
+    expect(said).to_contain_text("Not line 3. It is line 6")
+    expect(lines.locator("[data-sign='+']")).to_have_count(2)
+    words = sentence(("The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"))
+    weights, allowed = words.scores.softmax(-1), causal(10)
+    expected = {
+        "wrong": weights * allowed,
+        "right": attend(words.q[None], words.k[None], words.v[None], allowed).weights[0],
+    }
+    for side, matrix in expected.items():
+        expect(page.get_by_text(f"What the {side} program gives", exact=True)).to_be_visible()
+        shown = csv_of(page, page.locator(f".st-key-mistake-{side}"))
+        assert_same(matrix_of(shown, 10), matrix.numpy())
+    cell = np.unravel_index(np.abs(expected["wrong"] - expected["right"]).argmax(), (10, 10))
+    told = page.get_by_text("Weights that are off").inner_text()
+    assert f"{expected['wrong'][cell]:.1%}; right is {expected['right'][cell]:.1%}" in told
+    expect(page.get_by_text("It stops the wrong program and passes the right one.")).to_be_visible()
+    link = page.url
+    switch_to(page, "Tiles")
+    in_link(page, "topic=tiles")
+    lines.get_by_role("button", name="9: weights").press("Enter")
+    expect(page.get_by_role("status").filter(has_text="No maximum subtracted")).to_contain_text("Yes, line")
+    page.get_by_role("button", name="Next program").click()
+    in_link(page, "mistake=mask_late")
+    again = visit(link.removeprefix(link.split("/mistakes")[0]))
+    expect(again.get_by_role("status").filter(has_text="Softmax before masking")).to_contain_text("Not line 3")
 
 
 ODD = "Say <b>x</b> **y** $z$ 中文 🙂 <img src=x onerror=window.hacked=1>"

@@ -191,6 +191,24 @@ def test_a_lessons_question_is_asked_and_its_answer_reaches_no_phone_before_it_i
     expect(phone.get_by_role("group")).to_have_count(0)
 
 
+def test_a_room_votes_on_the_wrong_line_of_a_program(server, new_page):
+    wall, code = opened_room(server, new_page, "mistakes?mistake=ignored_mask")
+    phone = joined(server, new_page, code)
+    expect(phone.get_by_role("group", name="Lines of the program")).to_contain_text("masked_fill")
+    expect(phone.get_by_role("group").get_by_role("button")).to_have_count(0)
+    does(wall, "ask")
+    does(wall, "page")
+    phone.get_by_role("button", name="6: scores.masked_fill(~mask, -torch.inf)", exact=True).click()
+    phone.get_by_role("button", name="Vote").click()
+    expect(phone.get_by_role("status").first).to_contain_text("counted")
+    assert "A mask accepted" not in phone.locator("main").inner_text()
+    does(wall, "show")
+    for page in (phone, wall.locator(WALL)):
+        expect(page.locator(".rm-rows")).to_contain_text("✓ 6: scores.masked_fill")
+    does(wall, "hide")
+    expect(wall.get_by_role("status").filter(has_text="A mask accepted and ignored")).to_be_visible()
+
+
 def opened_window(wall):
     """The presenter's window of a room, at its own address."""
     with wall.context.expect_page() as opened:

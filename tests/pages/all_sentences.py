@@ -22,6 +22,7 @@ BUILD_STEPS = ("embed", "project", "split", "scores", "scale", "softmax", "sum",
 #: what turns a page to another of its sections
 TURNING = {
     "born": "born_section", "compare": "c_section", "decoding": "d_view", "fast": "fast_section", "masks": "m_view",
+    "mistakes": "topic",
     "positions": "p_section", "scaling": "s_section", "sharing": "h_view", "why": "why_section",
 }  # fmt: skip
 #: the texts of choices that hold no sentence of one or of four words
@@ -39,8 +40,8 @@ ENOUGH = {
 #: of a box with many alike, or with models that are loaded: these
 FEW: dict[str, tuple[str, ...]] = {
     "h_columns": ("deepseek-v3",), "h_model": ("gpt2", "deepseek-v3"), "fast_gpu": (), "h_gpu": (), "d_machine": (),
-    "hd_against": (), "hd_by": ("silenced",), "by": ("entropy",), "m_rule2": ("random",), "m_trap": (), "fast_trap": (),
-    "d_trap": (), "c_where": (), "pic_from": ("photo",), "s_beside": ("softcap", "sink"), "b_dv": ("1",),
+    "hd_against": (), "hd_by": ("silenced",), "by": ("entropy",), "m_rule2": ("random",),
+    "mistake": (), "c_where": (), "pic_from": ("photo",), "s_beside": ("softcap", "sink"), "b_dv": ("1",),
 }  # fmt: skip
 #: what a section is opened with each time, so that it is drawn soon
 SOON: dict[str, Link] = {
@@ -50,7 +51,7 @@ SOON: dict[str, Link] = {
     "why patches": {"why_text": "cat sat", "why_other": "dog sat"},
 }  # fmt: skip
 #: sections whose words are random vectors without positions: equal words are exactly alike
-ALIKE = {"build", "masks", "fast traps", "decoding traps", "positions order"}
+ALIKE = {"build", "masks", "mistakes", "positions order"}
 
 
 def sections() -> list[tuple[str, Link]]:

@@ -8,12 +8,6 @@ from typing import Any
 
 import pytest
 
-from attnviz.analysis.traps import Trap
-from attnviz.analysis.word_vectors import sentence
-from attnviz.base.message import Message
-from attnviz.pages.decoding.maths.cache_traps import CACHE_TRAPS
-from attnviz.pages.fast.maths.traps import TILE_TRAPS
-from attnviz.pages.masks.maths.traps import TRAPS
 from tests.pages.all_sentences import (
     FOUR,
     ONE,
@@ -47,7 +41,7 @@ TOGETHER = [
     ("home", {"sentence": ONE}),
     ("home", {"sentence": "猫"}),
     ("fast", {"fast_section": "tiles", "fast_n": "1"}),
-    ("fast", {"fast_section": "traps", "fast_trap": "skipped", "fast_text": ONE}),
+    ("mistakes", {"mistake": "skipped", "guess": "skipped.0", "mi_text": ONE}),
     ("decoding", {"d_view": "policies", "d_text": "The cat sat on a"}),
     ("sharing", {"h_text": "word", "h_kept": "3"}),
     *[("sharing", {"h_view": view, "h_context": "1"}) for view in ("latent", "count", "size")],
@@ -92,17 +86,6 @@ def test_no_sentence_of_a_lesson_does(visit, name, link):
 @pytest.mark.parametrize("name, link", TOGETHER, ids=_id)
 def test_no_sentence_does_where_several_are_at_their_ends(visit, name, link):
     assert falsely_claimed(visit(name, **link), name, link) == {}
-
-
-@pytest.mark.parametrize("text", [ONE, "the cat", FOUR])
-@pytest.mark.parametrize(
-    "trap", [*TRAPS.values(), *CACHE_TRAPS.values(), *TILE_TRAPS.values()], ids=lambda trap: trap.id
-)
-def test_no_fact_of_a_trap_does(trap: Trap, text: str):
-    outcome = trap.run(sentence(tuple(text.split()), 0))
-    cells = [cell for row in outcome.table for cell in row if isinstance(cell, Message) and str(cell) != "NaN"]
-    said = [str(each).replace("the ", "“the” ") for each in (*outcome.facts, *cells)]
-    assert {text: found for text in said if (found := false_claims(text))} == {}
 
 
 WRONG = {

@@ -1,7 +1,8 @@
 """Links and saved views that people have kept still choose what they chose when they were made.
 
 `kept_links.json` has a line for each: its page, its parameters, a saved view that is opened after it, and what is then
-chosen, as a link writes it. Of a page that is opened without parameters all is kept, of others what differs from that.
+chosen, as a link writes it; `leads` names the page where the content of a section lies now. Of a page that is opened
+without parameters all is kept, of others what differs from that.
 """
 
 import json
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from attnviz.app.links.choices import page_choices
+from attnviz.app.links.choices import follow_move, page_choices
 from attnviz.serve.page_table import NAMES as PAGES
 from tests.serve.test_all_choices import session
 
@@ -25,8 +26,10 @@ def test_every_page_has_a_link_without_parameters() -> None:
 @pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept["name"])
 def test_a_link_chooses_what_it_chose(kept: dict[str, Any]) -> None:
     view = {"test_view": json.dumps(kept["file"])} if "file" in kept else {}
-    app = session(kept["page"], kept["link"], **view)
-    page, values = app.session_state["test_opened"] if view else kept["page"], app.session_state["test_values"]
+    there, link = follow_move(kept["page"], kept["link"])  # as the main script does first
+    assert there == kept.get("leads", kept["page"])
+    app = session(there, link, **view)
+    page, values = app.session_state["test_opened"] if view else there, app.session_state["test_values"]
     shown = [choice for choice in page_choices(page) if choice.name in values]
     chosen = {choice.name: choice.write(values[choice.name]) for choice in shown}
     if kept["link"] or view:

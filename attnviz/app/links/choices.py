@@ -14,6 +14,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from string import Formatter
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar
 
@@ -84,6 +85,20 @@ class Choice(Generic[T]):
         return self.shared_key or self.name
 
 
+@dataclass(frozen=True)
+class Move:
+    """Where the content lies now that a section of a page had: links to the section lead there.
+
+    `parameters` are those of the new link, each a template of the old ones; it is left out where one of these is
+    missing, and `usual` says what a missing one stood for. `figures`: how names of its figures began, and begin now.
+    """
+
+    page: str
+    parameters: Mapping[str, str]
+    usual: Mapping[str, str]
+    figures: tuple[str, str]
+
+
 @dataclass
 class PageChoices:
     """The choices of one page, in the order of their declaration. A module that is loaded again replaces its page."""
@@ -92,6 +107,8 @@ class PageChoices:
     choices: list[Choice[Any]] = field(default_factory=list)
     #: Where an untouched page shows something else than a link without the choice means: both, in this order.
     opening: dict[Choice[Any], tuple[Any, Any]] = field(default_factory=dict)
+    #: By parameter and value: what this page showed once, and another one shows now.
+    moved: dict[tuple[str, str], Move] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _PAGES[self.page] = self
@@ -283,6 +300,22 @@ EVERY_PAGE = "*"
 def opening_values(page: str) -> Mapping[Choice[Any], tuple[Any, Any]]:
     """By choice: the value of an untouched page, and the value of a link that does not name the choice."""
     return _PAGES[page].opening if page in _PAGES else {}
+
+
+def follow_move(page: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Page and parameters of a link or a view today: of one to a section that has moved, those of where it lies now."""
+    for (name, value), move in (_PAGES[page].moved if page in _PAGES else {}).items():
+        if parameters.get(name) == value:
+            old = {**move.usual, **parameters}
+            new = {
+                parameter: template.format_map(old)
+                for parameter, template in move.parameters.items()
+                if all(field in old for _text, field, _spec, _conversion in Formatter().parse(template) if field)
+            }
+            stays = {choice.name for choice in _PAGES[EVERY_PAGE]}
+            new |= {name: text for name, text in parameters.items() if name in stays | {"embed"}}
+            return move.page, new | ({"figure": new["figure"].replace(*move.figures)} if "figure" in new else {})
+    return page, dict(parameters)
 
 
 def page_choices(page: str) -> tuple[Choice[Any], ...]:

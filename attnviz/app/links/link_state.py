@@ -17,7 +17,15 @@ from urllib.parse import quote_plus, urlencode, urlsplit
 import streamlit as st
 
 from attnviz.app.links import link_reading
-from attnviz.app.links.choices import EVERY_PAGE, Choice, PartialValue, opening_values, page_choices, page_parameters
+from attnviz.app.links.choices import (
+    EVERY_PAGE,
+    Choice,
+    PartialValue,
+    follow_move,
+    opening_values,
+    page_choices,
+    page_parameters,
+)
 from attnviz.app.workarounds import streamlit_adapter
 from attnviz.base.message import NONSENSE, Message, MessageList, Problem
 
@@ -32,7 +40,7 @@ _REPORTED = (
     "_refusals_said"  #: the names of choices whose controls have said in this run why the link's value is not used
 )
 _NO_CHOICE = "_no_choice"  #: where the sentence stands about names that belong to no choice
-NOT_HANDED_ON = {"l_guess", "l_own"}  #: to a room's phones
+NOT_HANDED_ON = {"l_guess", "l_own", "guess"}  #: to a room's phones
 HANDED_ON = {"lessons": {"l_student": "true"}}  #: in addition, by the page
 #: what Streamlit reads itself, and what mailers, networks and search engines add to every link
 _FOREIGN_PARAMETERS = re.compile(r"embed|utm_|_|ref$|source$|\w*clid$|mc_|si$")
@@ -358,7 +366,7 @@ def save() -> str:
 
 def open_view(text: str) -> str:
     """Restore a saved view; returns the name of its page. Problem when the text is not a saved view."""
-    page, parameters = _parse_view(text)
+    page, parameters = follow_move(*_parse_view(text))
     for choice in page_choices(EVERY_PAGE):
         current = value(choice)
         if (

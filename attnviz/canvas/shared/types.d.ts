@@ -490,6 +490,18 @@ export type RaceHeader = {
   words: Words;
 };
 
+/** A line of a program as a diff has it: " " in both programs, "-" in the wrong one, "+" in the right one. */
+export type CodeLine = { sign: string; text: string };
+
+/** `right`: whether the chosen line is the wrong one; null while none was pointed at. */
+export type CodeLinesHeader = Answer & {
+  about: string;
+  lines: CodeLine[];
+  chosen: number | null;
+  right: boolean | null;
+  words: Words;
+};
+
 export type GrowthRun = {
   tokens: number[];
   groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];

@@ -1,11 +1,11 @@
 """What a visitor can choose on the page about decoding with a cache."""
 
-from attnviz.app.links.choices import PageChoices
+from attnviz.app.links.choices import Move, PageChoices
 from attnviz.base.words import N_
 from attnviz.core.cache import EVICTION_KINDS
 from attnviz.core.precision import PLAIN_BITS
 from attnviz.models.architecture import gpus
-from attnviz.pages.decoding.maths import cache_traps, growing_bytes, kept_positions, token_by_token
+from attnviz.pages.decoding.maths import growing_bytes, kept_positions, token_by_token
 
 PROMPT_EXAMPLE = "The capital of France is Paris. The capital of Italy is"
 TEXT_EXAMPLE = (
@@ -17,7 +17,7 @@ TEXT_EXAMPLE = (
 )
 
 PAGE = PageChoices("decoding")
-VIEW = PAGE.one_of("d_view", ("steps", "bytes", "numbers", "policies", "speed", "traps"), label=N_("Section"))
+VIEW = PAGE.one_of("d_view", ("steps", "bytes", "numbers", "policies", "speed"), label=N_("Section"))
 MODEL = PAGE.one_of("d_model", label=N_("Decoder"))
 SEED = PAGE.integer("d_seed", 0, low=0, high=9999, label=N_("Seed"))
 
@@ -50,8 +50,9 @@ KEPT_GROUP = PAGE.integer("d_kept_head", 0, low=0, high=9999, label=N_("K/V head
 HERE = "here"  #: id of the machine that the server runs on
 MACHINE = PAGE.one_of("d_machine", ("", HERE, *gpus()), label=N_("Machine"))
 
-# Traps
-SENTENCE = PAGE.sentence(
-    "d_sentence", "The cat sat on the mat because it was tired", longest=3000, label=N_("Your sentence")
+PAGE.moved["d_view", "traps"] = Move(
+    "mistakes",
+    {"mistake": "{d_trap}", "guess": "{d_trap}.0", "mi_text": "{d_sentence}", "mi_seed": "{d_seed}"},
+    {"d_trap": "top_left"},
+    ("d-trap", "mistake"),
 )
-TRAP = PAGE.one_of("d_trap", tuple(cache_traps.CACHE_TRAPS), label=N_("Trap"))

@@ -1,12 +1,12 @@
 """What a visitor can choose on this page."""
 
-from attnviz.app.links.choices import PageChoices
+from attnviz.app.links.choices import Move, PageChoices
 from attnviz.base.words import N_
 from attnviz.models.architecture import gpus
-from attnviz.pages.fast.maths import cost, numerics, paged, tiles, traps
+from attnviz.pages.fast.maths import cost, numerics, paged, tiles
 
 PAGE = PageChoices("fast")
-SECTION = PAGE.one_of("fast_section", ("tiles", "cost", "measured", "numerics", "paged", "traps"), label=N_("Section"))
+SECTION = PAGE.one_of("fast_section", ("tiles", "cost", "measured", "numerics", "paged"), label=N_("Section"))
 SEED = PAGE.integer("fast_seed", 0, low=0, high=9999, label=N_("Seed"))
 
 # Tile by tile
@@ -55,8 +55,9 @@ PAGED = {
     for name, label in PAGED_LABELS.items()
 }
 
-# Traps
-SENTENCE = PAGE.sentence(
-    "fast_text", "The cat sat on the mat because it was tired", longest=3000, label=N_("Your sentence")
+PAGE.moved["fast_section", "traps"] = Move(
+    "mistakes",
+    {"mistake": "{fast_trap}", "guess": "{fast_trap}.0", "mi_text": "{fast_text}", "mi_seed": "{fast_seed}"},
+    {"fast_trap": "no_maximum"},
+    ("fast-trap", "mistake"),
 )
-TRAP = PAGE.one_of("fast_trap", tuple(traps.TILE_TRAPS), label=N_("Trap"))

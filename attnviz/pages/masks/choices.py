@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.word_vectors import LONGEST
-from attnviz.app.links.choices import Choice, PageChoices
+from attnviz.app.links.choices import Choice, Move, PageChoices
 from attnviz.base.packed import pack_bits, unpack_bits
 from attnviz.base.words import N_
-from attnviz.pages.masks.maths import mask_lab, mask_programs, mask_rules, traps
+from attnviz.pages.masks.maths import mask_lab, mask_programs, mask_rules
 
 EXAMPLE = "The cat sat on the mat because it was tired"  # the same in every language, because a link must show the same
 MOST_RULES = 3
@@ -84,8 +84,14 @@ PAINT = PAGE.on_canvas(
     inside="m_paint",
     label=N_("Painted mask"),
 )
-VIEW = PAGE.one_of("m_view", ("layers", "far", "traps", "training"), label=N_("Look closer"))
+VIEW = PAGE.one_of("m_view", ("layers", "far", "training"), label=N_("Look closer"))
 LAYERS = PAGE.integer("m_layers", 2, low=1, high=mask_lab.MOST_LAYERS, label=N_("Layers"))
-TRAP = PAGE.one_of("m_trap", tuple(traps.TRAPS), label=N_("Trap"))
 LEAK = PAGE.integer("m_leak", 1, low=1, high=4, label=N_("Places the mask is shifted by"))
 PROGRAM = PAGE.one_of("m_code", tuple(mask_programs.PROGRAMS), "attn_mask", label=N_("How the mask is handed over"))
+
+PAGE.moved["m_view", "traps"] = Move(
+    "mistakes",
+    {"mistake": "{m_trap}", "guess": "{m_trap}.0", "mi_text": "{m_text}", "mi_seed": "{m_seed}"},
+    {"m_trap": "fill"},
+    ("m-trap", "mistake"),
+)

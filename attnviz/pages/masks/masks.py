@@ -1,13 +1,14 @@
-"""Who may look at whom: a mask from rules and paint, its effect on attention, and how masks go wrong."""
+"""Who may look at whom: a mask from rules and paint, and its effect on attention."""
 
 from collections.abc import Callable
 
 import streamlit as st
 
 from attnviz.analysis import word_vectors
-from attnviz.app import page_parts, presenting, show, trap_view, widgets
+from attnviz.app import page_parts, presenting, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.panel import fragment, show_problems
+from attnviz.app.sentence_input import ask_words
 from attnviz.app.text import translate_markdown
 from attnviz.base.words import _, ngettext
 from attnviz.pages.masks import choices
@@ -27,7 +28,6 @@ def draw_lab(tokens: tuple[str, ...], seed: int) -> None:
         panels: dict[str, tuple[str, Callable[[], None]]] = {
             "layers": (_("After n layers"), lambda: views.layers_panel(result)),
             "far": (_("At 4,096 words"), lambda: views.far_panel(config)),
-            "traps": (_("Traps"), lambda: views.traps_panel(tokens, seed)),
             "training": (_("Training"), lambda: views.training_panel(tokens, seed)),
         }
         titles = {name: title for name, (title, _panel) in panels.items()}
@@ -87,7 +87,7 @@ def page() -> None:
     """Draw the page."""
     page_parts.draw_heading(PAGE)
     with show_problems():
-        tokens, seed = trap_view.ask_sentence(choices.SENTENCE, choices.SEED)
+        tokens, seed = ask_words(choices.SENTENCE, choices.SEED)
         word_vectors.check_word_count(tokens)
         draw_lab(tokens, seed)
 

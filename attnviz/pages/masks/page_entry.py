@@ -12,7 +12,7 @@ PAGE = Page(
     ),
     icon=":material/grid_on:",
     group=UNDERSTAND,
-    question=N_("Who may look at whom, what does a mask leave of attention, and how do masks go wrong?"),
+    question=N_("Who may look at whom, and what does a mask leave of attention?"),
     terms=("mask", "causal_mask", "padding", "window", "next_token"),
     scripts=(CHART,),
 )

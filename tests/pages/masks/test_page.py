@@ -1,4 +1,4 @@
-"""The mask page as a visitor uses it: every preset, painted links, traps, code that runs, bad input."""
+"""The mask page as a visitor uses it: every preset, painted links, code that runs, bad input."""
 
 import random
 import zlib
@@ -6,16 +6,14 @@ import zlib
 import numpy as np
 import torch
 
-from attnviz.analysis.word_vectors import sentence
 from attnviz.app.links import link_reading
 from attnviz.base.packed import unpack_bits
 from attnviz.canvas.shared import packing
 from attnviz.pages.masks.choices import PAINT
-from attnviz.pages.masks.maths import traps
 from attnviz.pages.masks.maths.mask_lab import Painted
 from attnviz.pages.masks.maths.mask_rules import Rule, combine_rules
 from tests.canvas.browser_codes import decode16
-from tests.pages.conftest import said, sound, with_code
+from tests.pages.conftest import said, with_code
 from tests.pages.masks.test_mask_programs import executed
 
 WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"]
@@ -93,23 +91,6 @@ def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
 def test_the_code_on_the_page_prints_the_weights_on_the_page(visit):
     app = with_code(visit("masks", m_code="mask_mod"))
     np.testing.assert_allclose(executed(app.code[-1].value), np.nan_to_num(after(app)), atol=2e-5)
-
-
-def test_every_trap_opens_with_its_code_and_its_pictures(visit):
-    app = visit("masks", m_view="traps")
-    for trap in traps.TRAPS.values():
-        sound(app.selectbox(key="m_trap").select(trap.id).run())
-        assert [part.value for part in app.code][:2] == [trap.wrong_code.strip(), trap.right_code.strip()]
-        outcome = traps.TRAPS[trap.id].run(sentence(tuple(WORDS), 0))
-        assert (f"RuntimeError: {outcome.error}" in [part.value for part in app.code]) == bool(outcome.error)
-        if outcome.wrong is None:
-            assert app.metric[0].value == "none: the wrong code raises an error"
-        else:
-            assert app.metric[0].value == f"{outcome.largest:.3f}"
-        right = weights(app, 2 if outcome.wrong is None else 3)
-        np.testing.assert_allclose(
-            np.nan_to_num(right), np.where(np.isfinite(right), outcome.right.scores, 0), atol=1e-4
-        )
 
 
 def test_more_layers_let_the_last_word_hear_of_more_words(visit):

@@ -1,4 +1,4 @@
-"""Sections under the mask: thousands of words, several layers, traps, and training."""
+"""Sections under the mask: thousands of words, several layers, and training."""
 
 import time
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, trap_view, widgets
+from attnviz.app import show, widgets
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.text import quote_word
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, join_sentences, ngettext, translate_message
+from attnviz.base.words import _, join_sentences, ngettext
 from attnviz.pages.masks import choices, figures
-from attnviz.pages.masks.maths import leak_training, mask_lab, traps
+from attnviz.pages.masks.maths import leak_training, mask_lab
 from attnviz.pages.masks.panels.workbench import pair_table
 
 TRAINED = "m_trained"  #: what the session holds of a training
@@ -178,24 +178,6 @@ def _describe_more_layers(reached: np.ndarray, layers: int, n_words: int) -> str
         "With {n} layers it is {heard}, and more layers add nothing.",
         needed,
     ).format(n=needed, heard=final)
-
-
-# Mistakes that mostly leave all shapes right: wrong code, right code, and the difference in this sentence.
-def traps_panel(tokens: tuple[str, ...], seed: int) -> None:
-    """Draw one trap, computed live on the sentence above, and a table of all with the error that each makes in it."""
-    trap_view.choose(traps.TRAPS, choices.TRAP, tokens, seed, "m-trap")
-    with st.expander(_("All traps, in your sentence")):
-        difference = _("largest difference of a weight")
-        st.dataframe(
-            {
-                _("trap"): [translate_message(trap.title) for trap in traps.TRAPS.values()],
-                difference: [trap_view.cached_outcome(trap, tokens, seed).largest for trap in traps.TRAPS.values()],
-            },
-            column_config={difference: st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.3f")},
-            hide_index=True,
-            height="content",
-        )
-    trap_view.draw_imports("masks-imports")
 
 
 # What the causal mask is for: one sentence gives many training examples, and a mask off by one leaks the answer.

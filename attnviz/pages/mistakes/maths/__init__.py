@@ -1,0 +1,1 @@
+"""The programs, what they compute, and the tests that tell wrong from right."""
