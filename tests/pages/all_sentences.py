@@ -22,7 +22,6 @@ BUILD_STEPS = ("embed", "project", "split", "scores", "scale", "softmax", "sum",
 #: what turns a page to another of its sections
 TURNING = {
     "born": "born_section", "compare": "c_section", "decoding": "d_view", "fast": "fast_section", "masks": "m_view",
-    "mistakes": "topic",
     "positions": "p_section", "scaling": "s_section", "sharing": "h_view", "why": "why_section",
 }  # fmt: skip
 #: the texts of choices that hold no sentence of one or of four words
@@ -57,6 +56,7 @@ ALIKE = {"build", "masks", "mistakes", "positions order"}
 def sections() -> list[tuple[str, Link]]:
     """Each page with a link to each of its sections."""
     found: list[tuple[str, Link]] = [(name, {}) for name in ("home", "heads", "explore", "pictures", "glossary")]
+    found += [("mistakes", {"mistake": name, "guess": f"{name}.0"}) for name in ("softmax_first", "top_left")]
     found += [("build", {"b_step": step}) for step in BUILD_STEPS]
     for name, turning in TURNING.items():
         ids = next(choice.ids for choice in page_choices(name) if choice.name == turning)
@@ -140,8 +140,9 @@ def sentences_on(page: Any) -> list[str]:
 
 
 def drawn_on(page: Any) -> list[str]:
-    """The texts that canvases were sent, among them templates whose places the browser fills."""
-    return [text for canvas in canvases_on(page) for text in _texts(unpack_blob(bytes(canvas.proto.bytes))[0])]
+    """The texts that canvases were sent, among them templates whose places the browser fills; no lines of programs."""
+    headers = [unpack_blob(bytes(canvas.proto.bytes))[0] for canvas in canvases_on(page)]
+    return [text for header in headers for text in _texts(header | {"lines": None})]
 
 
 def name_in_link(element: Any) -> str:
