@@ -801,7 +801,7 @@ def test_a_mistake_is_found_from_a_cold_start_and_shown_in_true_numbers(visit):
         expect(page.get_by_text(f"What the {side} program gives", exact=True)).to_be_visible()
         shown = csv_of(page, page.locator(f".st-key-mistake-{side}"))
         assert_same(matrix_of(shown, 10), matrix.numpy())
-    cell = divmod(int((expected["wrong"] - right).abs().argmax()), 10)
+    cell = divmod(int((expected["wrong"] - expected["right"]).abs().argmax()), 10)
     told = page.get_by_text("Weights that are off").inner_text()
     assert f"{expected['wrong'][cell]:.1%}; right is {expected['right'][cell]:.1%}" in told
     expect(page.get_by_text("It stops the wrong program and passes the right one.")).to_be_visible()
