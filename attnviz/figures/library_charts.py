@@ -6,10 +6,10 @@ import numpy as np
 
 from attnviz.base.words import _
 from attnviz.figures.attention_figures import head_maps
-from attnviz.figures.chart import POWERS, Panel, axis, band, bars, chart, line, panels
+from attnviz.figures.chart import POWERS, THIN_BAR, Panel, axis, band, bars, cells, chart, line, panels
 from attnviz.figures.cost_charts import binary_ticks
 from attnviz.figures.heatmap import escape_markup
-from attnviz.figures.theme import Figure, add_alpha, series_colour
+from attnviz.figures.theme import WEIGHTS, Figure, add_alpha, series_colour
 
 
 def draw_over_d_k(d_k: Sequence[int], bands: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Figure:
@@ -52,3 +52,54 @@ def draw_head_map(name: str, grid: np.ndarray) -> Figure:
     fig = head_maps({name: grid}, signed=signed)
     most = float(np.nanmax(np.abs(grid), initial=0.0)) or 1.0
     return fig.update_layout(coloraxis={"cmax": most, "cmin": -most if signed else 0.0})
+
+
+def draw_kept_shares(sizes: Sequence[int], shares: Sequence[float]) -> Figure:
+    """Share of a logit difference that the first heads and MLPs preserve, over their number."""
+    hover = "%{x}: %{y:.1%}"
+    curve = line(list(sizes), list(shares), colour=series_colour("kept", 0), dots=True, hover=hover, showlegend=False)
+    return chart([curve], axis(_("heads and MLPs kept")), axis(_("share of the logit difference")), height=330)
+
+
+def draw_token_pairs(pairs: Mapping[str, Sequence[tuple[str, float]]]) -> Figure:
+    """The best pairs of tokens of each circuit as bars, the best on top."""
+    titles = {"qk": _("Query and key: score"), "ov": _("Attended token and output: logit")}
+    parts = []
+    for number, (circuit, entries) in enumerate(pairs.items()):
+        names = [escape_markup(f"{rank}. {label}") for rank, (label, _score) in enumerate(entries, 1)]
+        scores = [score for _label, score in entries]
+        colour = series_colour(circuit, number)
+        series = bars(scores, names, colour=colour, across=True, hover="%{y}: %{x:.3g}", showlegend=False)
+        parts.append(Panel([series], axis(), axis(type="category", autorange="reversed")))
+    height = 80 + sum(70 + 22 * len(entries) for entries in pairs.values())
+    spacing = {"vertical_spacing": 80 / height}
+    return panels(parts, 1, spacing=spacing, titles=[titles[name] for name in pairs], height=height, title=" ")
+
+
+def draw_composition(names: Sequence[str], grids: Mapping[str, np.ndarray]) -> Figure:
+    """Composition scores of earlier heads (rows) and later ones (columns), one map for each of q, k and v."""
+    most = max(float(np.nanmax(grid, initial=0.0)) for grid in grids.values()) or 1.0
+    hover = (
+        _("head {earlier} into head {later}").format(earlier="%{y}", later="%{x}")
+        + "<br><b>%{z:.4f}</b><extra></extra>"
+    )
+    return panels(
+        [
+            Panel(
+                [
+                    cells(
+                        grid, None, coloraxis="coloraxis", x=list(names), y=list(names), hoverongaps=False, hover=hover
+                    )
+                ],
+                axis(_("later head"), type="category"),
+                axis(None if number else _("earlier head"), type="category"),
+            )
+            for number, grid in enumerate(grids.values())
+        ],
+        len(grids),
+        spacing={"shared_yaxes": True},
+        titles=list(grids),
+        height=420,
+        title=" ",
+        coloraxis={"colorscale": WEIGHTS, "colorbar": THIN_BAR, "cmin": 0.0, "cmax": most},
+    )

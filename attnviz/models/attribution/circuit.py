@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
+from attnviz.base.extras import load_figures, pandas
 from attnviz.base.message import MessageList, Problem, require_whole
 from attnviz.models.attribution.measure import Measure
 from attnviz.models.attribution.patching import Model, Prompt, change_outputs, model_arguments
@@ -17,6 +19,9 @@ from attnviz.models.capture import Edit, Trace, capture, intervene
 from attnviz.models.capture.forward_pass import unwrap_model
 from attnviz.models.capture.head_selection import to_float32
 from attnviz.models.capture.metric import Metric, accept_old_words
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 By = Literal["mean", "resample"]
 
@@ -58,6 +63,23 @@ class Circuit:
             if kept_share >= share or size == self.sizes[-1]
         )
         return self.members[:size]
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row for each head and MLP in order: layer, part, score, size and kept, NaN where not measured. By pandas.
+
+        `kept` is the share that this member and those before it, `size` of them, preserve.
+        """
+        shares = dict(zip(self.sizes, self.kept, strict=True))
+        rows = [
+            {"layer": member.layer, "part": "mlp" if member.head is None else member.head, "score": score}
+            | {"size": size, "kept": shares.get(size, math.nan)}
+            for size, (member, score) in enumerate(zip(self.members, self.scores, strict=True), 1)
+        ]
+        return pandas().DataFrame(rows)
+
+    def plot(self) -> Any:
+        """A Plotly figure: the share that the first members preserve, over their number."""
+        return load_figures("library_charts").draw_kept_shares(self.sizes, self.kept)
 
 
 class Ablation:

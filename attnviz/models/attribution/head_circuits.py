@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
+from attnviz.base.extras import load_figures, pandas
 from attnviz.base.message import Message, MessageList, Problem, require_whole
 from attnviz.models.attribution.patching import Model
 from attnviz.models.capture.forward_pass import (
@@ -37,7 +38,10 @@ from attnviz.models.capture.run import capture
 from attnviz.models.capture.stream_parts import BlockCall, BlockListener, ModelPass, StopRun
 from attnviz.models.capture.trace import Trace
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.tokens import token_id
+from attnviz.models.tokens import label_of, token_id
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ROWS = 512  #: tokens at a time
 
@@ -60,6 +64,7 @@ class HeadCircuits:
     values: Tensor  #: (V, Dv)
     logits: Tensor | None  #: (V', Dv): of all tokens; None where a head's output does not reach the logits unchanged
     why: Message | None = None  #: why not
+    tokenizer: Any = None  #: for labels of tokens
 
     def __repr__(self) -> str:
         writes = "its logits" if self.logits is not None else "no logits"
@@ -76,6 +81,33 @@ class HeadCircuits:
             raise Problem("what this head writes cannot be told by its weights: {why}", why=self.why)
         best = _best_pairs(self._select_rows(self.values, token), self.logits, n, lowest)
         return [(self._token_id(row, token), column, score) for row, column, score in best]
+
+    def to_dataframe(self, n: int = 10) -> pd.DataFrame:
+        """The n best pairs of each circuit: circuit, token, other, their labels and the score. Needs pandas.
+
+        Of "qk" `token` is the query's and `other` the key's; of "ov" `token` is attended to and `other` raised.
+        """
+        rows = [
+            {"circuit": circuit, "token": one, "other": other}
+            | {"token_label": self._label(one), "other_label": self._label(other), "score": score}
+            for circuit, pairs in self._best(n).items()
+            for one, other, score in pairs
+        ]
+        return pandas().DataFrame(rows)
+
+    def plot(self, n: int = 10) -> Any:
+        """A Plotly figure: the n best pairs of each circuit as bars."""
+        best = {
+            circuit: [(f"{self._label(one)} → {self._label(other)}", score) for one, other, score in pairs]
+            for circuit, pairs in self._best(n).items()
+        }
+        return load_figures("library_charts").draw_token_pairs(best)
+
+    def _best(self, n: int) -> dict[str, list[TokenPair]]:
+        return {"qk": self.matches(n=n)} | ({} if self.logits is None else {"ov": self.writes(n=n)})
+
+    def _label(self, token: int) -> str:
+        return str(token) if self.tokenizer is None else label_of(self.tokenizer, token)
 
     def _select_rows(self, of: Tensor, token: int | None) -> Tensor:
         chosen = of if token is None else of[self.tokens == token]
@@ -130,7 +162,7 @@ def head_circuits(
     bends = stream.path is not None and any(step.function for step in stream.path.steps)  # an activation on the way
     why = stream.why or (stream.linearised if bends else None)
     logits = None if stream.path is None or why is not None else _logit_map(stream, stream.path, recorded, trace, head)
-    return HeadCircuits(ids, queries, keys, values, logits, why)
+    return HeadCircuits(ids, queries, keys, values, logits, why, tokenizer)
 
 
 def _logit_map(stream: Residual, path: LogitPath, layer: RecordedLayer, trace: Trace, head: int) -> Tensor:
@@ -175,6 +207,23 @@ class Composition:
     def __repr__(self) -> str:
         layers, heads = self.q.shape[:2]
         return f"<Composition of {layers} layers of {heads} heads: .q, .k and .v>"
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row for each pair of heads: through, earlier, earlier_head, later, later_head, score. Needs pandas."""
+        rows = [
+            {"through": through, "earlier": earlier, "earlier_head": one, "later": later, "later_head": other}
+            | {"score": float(scores[earlier, one, later, other])}
+            for through, scores in (("q", self.q), ("k", self.k), ("v", self.v))
+            for earlier, one, later, other in scores.isfinite().nonzero().tolist()
+        ]
+        return pandas().DataFrame(rows)
+
+    def plot(self) -> Any:
+        """A Plotly figure: a map of earlier heads by later ones through each of q, k and v."""
+        layers, heads = self.q.shape[:2]
+        names = [f"{layer}.{head}" for layer in range(layers) for head in range(heads)]
+        grids = {name: getattr(self, name).cpu().reshape(len(names), -1).numpy() for name in "qkv"}
+        return load_figures("library_charts").draw_composition(names, grids)
 
 
 def composition_scores(model: Model) -> Composition:

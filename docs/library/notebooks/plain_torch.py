@@ -91,8 +91,8 @@ assert turned_flat < turned_sharp
 # %% [markdown]
 # ## A model that writes its own softmax
 #
-# The weights are recorded where they meet the values, and they alone: another scale cannot be tried on them. What
-# cannot be seen at all is refused, with what to do about it, and never left out in silence.
+# It is followed from the product of queries and keys to the softmax: scale, bias and mask are found, and another scale
+# can be tried.
 
 
 # %%
@@ -116,10 +116,30 @@ class OwnAttention(nn.Module):
 own = OwnAttention().eval()
 x = torch.randn(2, LENGTH, 48)
 written_out = av.capture(own, x)
-print(written_out[0], "-", written_out[0].why)
+print(written_out[0], "scaled by", round(written_out[0].scale, 3))
+scaled, unscaled = written_out[0].weights()[:, :, -1], written_out[0].weights(scale=None)[:, :, -1]
+print(f"largest weight of the last query: {scaled.max():.2f}, and {unscaled.max():.2f} without the scale")
+assert unscaled.max() > scaled.max()
+
+# %% [markdown]
+# Where more happens to the scores, as under this cap, the weights alone are recorded, and another scale cannot be
+# tried. What cannot be seen at all is refused, with what to do about it, and never left out in silence.
+
+
+# %%
+class CappedAttention(OwnAttention):
+    def attention(self, q, k, v):
+        future = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool).triu(1)
+        scores = (q @ k.mT / q.shape[-1] ** 0.5 / 0.2).tanh() * 0.2
+        return scores.masked_fill(future, float("-inf")).softmax(-1) @ v
+
+
+capped = CappedAttention().eval()
+weights_only = av.capture(capped, x)
+print(weights_only[0], "-", weights_only[0].why)
 refused = ""
 try:
-    written_out[0].weights(scale=None)
+    weights_only[0].weights(scale=None)
 except ValueError as problem:
     refused = str(problem)
 print(refused)
@@ -130,16 +150,16 @@ assert "weights only" in refused
 
 
 # %%
-class SeenAttention(OwnAttention):
+class SeenAttention(CappedAttention):
     def attention(self, q, k, v):
         future = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool).triu(1)
-        return av.attend(q, k, v, ~future).output
+        return av.attend(q, k, v, ~future, softcap=0.2).output
 
 
 seen = SeenAttention().eval()
-seen.load_state_dict(own.state_dict())
+seen.load_state_dict(capped.state_dict())
 with torch.no_grad():
-    assert torch.allclose(seen(x), own(x), atol=1e-5)
+    assert torch.allclose(seen(x), capped(x), atol=1e-5)
 trace = av.capture(seen, x)
-assert torch.allclose(trace[0].weights(), written_out[0].weights(), atol=1e-5)
+assert torch.allclose(trace[0].weights(), weights_only[0].weights(), atol=1e-5)
 trace[0]

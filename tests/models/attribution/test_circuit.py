@@ -111,6 +111,18 @@ def test_the_order_is_that_of_the_effects_or_of_the_scores_given():
     assert given.members[:2] == ((1, None), (0, 4))
 
 
+def test_a_circuit_comes_as_a_table_and_a_picture():
+    found = find_circuit(STREAMS["llama"][0](), tokens(1), tokens(1, seed=5), logit_diff(7, 9), sizes=(2, 5))
+    frame = found.to_dataframe()
+    assert list(zip(frame.layer, frame.part, strict=True)) == [
+        (layer, "mlp" if head is None else head) for layer, head in found.members
+    ]
+    assert frame.score.tolist() == pytest.approx(found.scores)
+    measured = frame.dropna(subset="kept")
+    assert list(zip(measured["size"], measured.kept, strict=True)) == list(zip(found.sizes, found.kept, strict=True))
+    assert tuple(found.plot().data[0].y) == found.kept
+
+
 def test_words_are_looked_up_in_the_tokenizer_that_is_given_and_in_the_loaded_models_own(tmp_path):
     tokenizer, folder = word_piece(), str(tmp_path)
     llama(vocab_size=len(tokenizer)).save_pretrained(folder)

@@ -10,9 +10,12 @@ from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from attnviz.models.attribution import head_circuits as module
 from attnviz.models.attribution.head_circuits import HeadCircuits, composition_scores, head_circuits
+from attnviz.models.loading import load
+from attnviz.models.tokens import label_of
 from tests.models.capture.test_gradients import gemma2
 from tests.models.capture.test_written_attention import made
 from tests.models.tiny import VOCAB, eager, llama
+from tests.models.tiny_tokenizers import word_piece
 from tests.notebook.transformer_lens_side import gpt2
 
 
@@ -107,3 +110,27 @@ def test_composition_scores_are_those_of_whole_matrices(name: str) -> None:
                     assert_close(ours, expected, atol=1e-5, rtol=1e-4)
     assert found.q.shape == (3, len(writes)) * 2
     assert bool(found.q[1, :, 1].isnan().all() & found.v[2, :, 0].isnan().all())
+
+
+def test_circuits_and_scores_come_as_tables_and_pictures(tmp_path: Any) -> None:
+    tokenizer = word_piece()
+    llama(vocab_size=len(tokenizer)).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    loaded = load(str(tmp_path))
+    circuits = head_circuits(loaded, 1, 2)
+    frame = circuits.to_dataframe(3)
+    assert [*frame[frame.circuit == "qk"][["token", "other", "score"]].itertuples(index=False, name=None)] == [
+        pytest.approx(pair) for pair in circuits.matches(n=3)
+    ]
+    assert [*frame[frame.circuit == "ov"].other] == [raised for _, raised, _ in circuits.writes(n=3)]
+    assert [*frame.token_label] == [label_of(loaded.tokenizer, token) for token in frame.token]
+    assert [len(bars.y) for bars in circuits.plot(3).data] == [3, 3]
+    found = composition_scores(loaded)
+    frame = found.to_dataframe()
+    assert len(frame) == 3 * 6 * 6
+    row = frame[(frame.through == "k") & (frame.earlier_head == 4) & (frame.later_head == 1)].iloc[0]
+    assert (row.earlier, row.later, row.score) == (0, 1, pytest.approx(float(found.k[0, 4, 1, 1])))
+    maps_of = found.plot().data
+    assert [each.z.shape for each in maps_of] == [(12, 12)] * 3
+    assert maps_of[1].z[4, 7] == pytest.approx(float(found.k[0, 4, 1, 1]))
+    assert (maps_of[1].y[4], maps_of[1].x[7]) == ("0.4", "1.1")
