@@ -42,6 +42,16 @@ class AnswerLine:
     hidden: Span | None = None
 
 
+@dataclass(frozen=True)
+class HeadProfile:
+    """Means over all rows of a head: shares of its weight from 0 to 1, and its entropy in nats."""
+
+    sink: float  #: of the first token
+    beyond: float  #: of tokens `far` or more positions away
+    far: int
+    entropy: float
+
+
 @dataclass(frozen=True, eq=False)
 class TextFigure:
     """The whole of a head, `codes` (rows, columns) of blocks of `step` tokens, as a part of a figure."""
@@ -91,6 +101,7 @@ class LongText:
     address: str = ""
     answers: Sequence[AnswerLine] = ()
     retrieval: Sequence[tuple[int, int, float]] = ()
+    profiles: Sequence[HeadProfile] = ()  #: of every head, layer by layer, where they are known
 
     @property
     def header(self) -> dict[str, Any]:
@@ -103,6 +114,7 @@ class LongText:
             "state": vars(self.state) | {"edit": to_json(self.state.edit)},
             "answers": list(self.answers),
             "retrieval": [list(entry) for entry in self.retrieval],
+            "profiles": list(self.profiles),
             "colours": canvas_wording.scene_colours(),
             "texts": long_text_words(),
             "words": canvas_wording.head_text() | canvas_wording.edit_text(),
@@ -154,5 +166,10 @@ def long_text_words() -> dict[str, str]:
         "show": _("With it again"),
         "copies": _("Heads that looked at the very word that was then written:"),
         "legend": _("weight, in steps of ten"),
+        "profile": _(
+            "On average {sink} of its weight goes to the first token and {beyond} to tokens {far} or more away. "
+            "Its entropy is {entropy} nats."
+        ),
+        "absent": _("This file holds the weights of another head. Of {head} it holds means."),
         "gone": _("The text has left the memory: it is read again."),
     }

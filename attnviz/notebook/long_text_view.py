@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from attnviz.analysis import long_text
 from attnviz.base.head_record import HeadGrid
 from attnviz.base.message import Problem
 from attnviz.base.words import _, use_language
-from attnviz.live.long_text_file import LongText, TextFigure, TextState
+from attnviz.live.long_text_file import HeadProfile, LongText, TextFigure, TextState
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.capture import RecordedLayer, Trace
+from attnviz.models.capture.bands import profile_layers
 from attnviz.models.tokens.units import UNIT_NAMES, spell_tokens, split_units
 from attnviz.notebook.saved_view import SavedView
 
 LARGEST = 5_000_000  #: bytes of a file
+FAR = 1024  #: tokens
 PARAGRAPH = 64  #: tokens of one, where no tokenizer says where paragraphs end
 
 
@@ -42,8 +44,9 @@ class LongTextView(SavedView):
     def html(self) -> str:
         """The whole live file. Problem where it would be larger than a browser opens at once."""
         parts = long_text.file_parts(self.layers, [self.text.state.tile])
+        text = replace(self.text, profiles=_profile_heads(self.layers))
         with use_language(self.language):
-            page = self.text.page(parts, self.title or self.head_title)
+            page = text.page(parts, self.title or self.head_title)
         if len(page) > LARGEST:
             size, most = (f"{count / 1e6:.1f}" for count in (len(page), LARGEST))
             raise Problem(
@@ -61,6 +64,19 @@ class LongTextView(SavedView):
 
     def __repr__(self) -> str:
         return f"<{self.head_title}: {len(self.text.tokens):,} tokens, of {sum(self.text.grid.heads)} heads>"
+
+
+def _profile_heads(layers: Sequence[RecordedLayer]) -> list[HeadProfile]:
+    """Profiles of every head, layer by layer."""
+    profiles = profile_layers(layers)
+    far = min(FAR, profiles.edges[-1])
+    columns = (
+        values[:, 0].flatten().tolist() for values in (profiles.sink_mass, profiles.beyond(far), profiles.entropy)
+    )
+    return [
+        HeadProfile(round(sink, 4), round(beyond, 4), far, round(entropy, 3))
+        for sink, beyond, entropy in zip(*columns, strict=True)
+    ]
 
 
 def text_of_trace(

@@ -31,7 +31,7 @@ def test_a_chapter_is_opened_searched_zoomed_and_asked(address: str, browser: An
     page.get_by_role("button", name="Alice in Wonderland, chapters I and II").click()
     expect(page.locator(".st-key-long-text-progress").get_by_role("button")).to_have_count(1)  # none of the sentence's
     page.locator("[data-head='13.8']").wait_for(state="attached")
-    expect(page.get_by_text(f"Cut at {TOKENS} tokens")).to_be_visible()
+    expect(page.get_by_text(f"Cut at {TOKENS:,} tokens")).to_be_visible()
     expect(page.get_by_text("32 rows are computed").or_(page.get_by_text("128 rows are computed"))).to_be_visible()
     expect(page.get_by_text("128 rows are computed")).to_be_visible(timeout=PATIENCE)
 

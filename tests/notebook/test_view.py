@@ -1,9 +1,12 @@
 """`av.show`: what stands in the cell, and what is saved."""
 
+import base64
 import csv
 import html
 import re
 import struct
+import zlib
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,10 @@ from torch.testing import assert_close
 
 import attnviz as av
 from attnviz.base.message import Problem
+from attnviz.base.packed import unpack_blob
+from attnviz.live.long_text_file import PARTS
+from attnviz.notebook import view as view_module
+from attnviz.notebook.long_text_view import LongTextView
 from tests.live.test_page import scores_in
 from tests.models.tiny import llama, tokens
 
@@ -74,6 +81,44 @@ def test_saving_writes_what_the_ending_says(tmp_path: Path) -> None:
     assert [width, height] == [pytest.approx(2 * float(each), abs=1) for each in size.groups()]
     with pytest.raises(Problem, match=r"must end in \.html, \.svg, \.png, \.gif, \.webp or \.csv"):
         view.save(tmp_path / "x.pdf")
+
+
+def test_a_long_trace_is_one_head_of_q_and_k_and_what_is_too_large_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(view_module, "LONG", 1)  # a text of seven tokens is a long one
+    trace = av.capture(llama(), input_ids=tokens())
+    view = av.show(trace, WORDS, layer=-1, head=4, row=1)
+    assert isinstance(view, LongTextView)
+    packed = zlib.decompress(base64.b64decode(re.search(r'id="attnviz-heads">([^<]*)<', view.html)[1]))
+    header, payload = unpack_blob(packed)
+    assert header["tokens"] == [f"{word} " for word in WORDS]
+    assert header["state"]["tile"] == [1, 4]
+    sizes = dict(header["parts"])
+    starts = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))
+    layer = trace[1]
+    width = layer.qkv[0].shape[-1]
+    q, k = (
+        np.frombuffer(payload, "<f2", 7 * width, starts[f"{PARTS.index(part)}.1.4"]).reshape(7, width).astype(float)
+        for part in ("q", "k")
+    )
+    profiles = trace.profiles()
+    assert header["profiles"][6 + 4]["sink"] == pytest.approx(profiles.sink_mass[1, 1, 4].item(), abs=1e-4)
+    raised = np.exp(q @ k.T * layer.scale) * np.tri(7)
+    weights = raised / raised.sum(-1, keepdims=True)
+    np.testing.assert_allclose(weights, layer.weights(4)[1, 0], atol=2e-3)  # 16 bits of q and k
+    assert "<image" in view.save(tmp_path / "x.svg").read_text("utf-8") or "<path" in view.svg
+    assert view.save(tmp_path / "x.png").read_bytes()[1:4] == b"PNG"
+    for ending, said in ((".csv", "too large for a table"), (".gif", "does not move")):
+        with pytest.raises(Problem, match=said):
+            view.save(tmp_path / f"x{ending}")
+    with pytest.raises(Problem, match="head 9 does not exist"):
+        av.show(trace, head=9)
+    with pytest.raises(Problem, match="there are 2 tokens for 7"):
+        av.show(trace, ["a", "b"])
+    monkeypatch.setattr("attnviz.notebook.long_text_view.LARGEST", 20_000)
+    with pytest.raises(Problem, match="are not written: show fewer tokens"):
+        _ = av.show(trace, WORDS).html
 
 
 @pytest.mark.parametrize("kind", ["gif", "webp"])

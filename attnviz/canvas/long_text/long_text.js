@@ -10,15 +10,18 @@ import {
   createButton,
   el,
   fill,
+  joinTexts,
   listOf,
   liveRegion,
   setText,
   visibleToken,
 } from "../shared/dom.js";
 import { groupOf, Member, isSameHead, packEdit, tell, unpackEdit } from "../shared/group.js";
-import { formatFourDigits, formatPercent } from "../shared/numbers.js";
+import { formatFixed, formatFourDigits, formatGrouped, formatPercent } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
+import { placeOfHead } from "../shared/raw_scores.js";
 import { pause } from "../shared/surface.js";
+import { writeAnswers } from "./answers.js";
 import { HeadSupply, ruleOf } from "./head_supply.js";
 import { Pyramid } from "./pyramid.js";
 import { TextPane } from "./text_pane.js";
@@ -32,7 +35,7 @@ import { codeWeight, DECADES, TILE, unitOf } from "./tile_numbers.js";
 /** @typedef {[start: number, stop: number]} Span */
 /** @typedef {{ tile: Place, unit: string, pinned: Span | null, hidden: Span | null, edit: HeadEdit }} State */
 /**
- * @typedef {{ doc: string, tokens: string[], units: Record<string, number[]>, overview: OverviewHeader, state: State,
+ * @typedef {{ doc: string, tokens: string[], units: Record<string, number[]>, overview: OverviewHeader, state: State, profiles: { sink: number, beyond: number, far: number, entropy: number }[],
  *   answers: { words: string[], tokens: Span[], address: string, hidden: Span | null }[], retrieval: [number, number, number][],
  *   colours: Colours, texts: Words, words: Words, session: string, ack: number, parts?: [name: string, size: number][] }} LongTextHeader
  */
@@ -42,7 +45,7 @@ const FINER = 4; // rows of each band when nobody waits
 const GROUP = "long text";
 
 /** @extends {View<LongTextHeader>} */
-class LongText extends View {
+export class LongText extends View {
   /** @type {State | null} */
   stood = null;
   group = groupOf(GROUP);
@@ -68,8 +71,9 @@ class LongText extends View {
     this.strongest = createBox("lt-strongest");
     this.answers = createBox("lt-answers");
     this.live = liveRegion();
+    this.profile = el("div", "av-small");
     this.legend = createBox("lt-legend");
-    this.titleBox = el("span", "av-strong");
+    this.titleBox = el("span", "av-strong av-title");
     this.supply = new HeadSupply("", () => null, new Map());
     const [left, side] = [createBox("lt-left"), createBox("lt-side")];
     this.pyramid = new Pyramid(left, {
@@ -84,7 +88,7 @@ class LongText extends View {
     });
     this.small = new Overview(this.wall);
     this.controls = new HeadControls(this, { long: true, emit: () => this.emitEdit() });
-    left.append(this.controls.box, this.controls.changed, this.legend, this.said);
+    left.append(this.controls.box, this.controls.changed, this.legend, this.said, this.profile);
     side.append(this.strongest);
     root.replaceChildren(
       this.bar,
@@ -111,7 +115,13 @@ class LongText extends View {
       void this.loadHead();
     } else if (what === "selected" && selected && !isSameHead(selected, this.state.tile)) {
       if (this.supply.has(selected)) this.report({ tile: selected });
-      else this.select();
+      else {
+        const [layer, head] = selected;
+        const { texts } = this.header;
+        const absent = fill(texts.absent, { head: fill(texts.head, { layer, head }) });
+        this.select();
+        setText(this.profile, joinTexts("{first} {next}", [absent, this.profileOf(selected)]));
+      }
     }
   }
 
@@ -157,7 +167,7 @@ class LongText extends View {
     const about = (/** @type {State} */ { tile, edit }) => JSON.stringify([tile, edit]);
     if (!earlier || before.doc !== header.doc || about(earlier) !== about(this.state)) void this.loadHead();
     this.draw();
-    this.writeAnswers();
+    writeAnswers(this);
     const [best] = header.retrieval;
     if (best && before?.doc === header.doc && header.answers[0].address !== before.answers[0]?.address) {
       this.asked = { answer: 0, word: 0 };
@@ -220,7 +230,7 @@ class LongText extends View {
       visit(0);
     });
     search.addEventListener("keydown", (event) => event.key === "Enter" && visit(event.shiftKey ? -1 : 1));
-    this.bar.replaceChildren(el("span", "", texts.units), list, search);
+    this.bar.replaceChildren(this.titleBox, el("span", "", texts.units), list, search);
     addButton(this.bar, "‹", texts.previous, () => visit(-1));
     addButton(this.bar, "›", texts.next, () => visit(1));
     this.bar.append(count);
@@ -228,7 +238,7 @@ class LongText extends View {
     addButton(zoom, "+", texts.closer, () => this.pyramid.magnify(2));
     addButton(zoom, "−", texts.farther, () => this.pyramid.magnify(0.5));
     addButton(zoom, "⤢", texts.all, () => this.pyramid.magnify(1e-9));
-    this.bar.append(zoom, this.titleBox);
+    this.bar.append(zoom);
   }
 
   resize() {
@@ -244,9 +254,19 @@ class LongText extends View {
     pyramid.show({ tokens: header.tokens.length, starts, theme, stops: header.colours.weights });
     const [layer, head] = state.tile;
     setText(this.titleBox, fill(header.texts.head, { layer, head }));
+    setText(this.profile, this.profileOf(state.tile));
     this.select();
     this.controls.refresh();
     pane.drawMap();
+  }
+
+  /** What a head does on average, where that is known. @param {Place} place */
+  profileOf(place) {
+    const { profiles, overview, texts } = this.header;
+    const known = profiles[placeOfHead(overview.heads, ...place)];
+    if (!known) return "";
+    const [sink, beyond] = [known.sink, known.beyond].map((share) => formatPercent(share));
+    return fill(texts.profile, { sink, beyond, far: formatGrouped(known.far), entropy: formatFixed(known.entropy, 2) });
   }
 
   /** Lights the head on show among the small ones, and those that an answer was copied by. */
@@ -326,7 +346,7 @@ class LongText extends View {
     const moved = change.tile && change.tile.join() !== this.state.tile.join();
     this.stood = { ...this.state, ...change };
     if (moved) void this.loadHead();
-    this.writeAnswers();
+    writeAnswers(this);
     this.draw();
     void this.look();
     this.tellPython("stood", { ...this.state, doc: this.header.doc });
@@ -420,46 +440,6 @@ class LongText extends View {
         .map((node) => node.textContent)
         .join(" "),
     );
-  }
-
-  writeAnswers() {
-    const { answers, retrieval, texts } = this.header;
-    const lines = answers.map(({ words, hidden }, answer) => {
-      const without =
-        hidden &&
-        fill(texts.without, {
-          unit: this.pane.labelOf(this.unitAt(hidden[0]), 80),
-        });
-      const line = createBox("lt-answer", el("span", "av-strong", without || texts.answer));
-      words.forEach((label, word) => {
-        const look = () => {
-          this.asked = { answer, word };
-          this.pointed = null;
-          void this.look().then(
-            () => this.pane.glowing[0] && this.pane.visit(this.pane.spanOf(this.pane.glowing[0][0])[0]),
-          );
-        };
-        line.append(createButton("lt-token", label, look));
-      });
-      if (hidden) line.append(el("span", "av-small", texts.hidden_from));
-      return line;
-    });
-    if (answers.length) {
-      const heads = createBox("lt-answer", el("span", "", texts.copies));
-      for (const [layer, head, share] of retrieval) {
-        heads.append(
-          createButton("lt-token", `${layer}.${head} ${formatPercent(share)}`, () =>
-            this.report({ tile: [layer, head] }),
-          ),
-        );
-      }
-      const { hidden } = this.state;
-      const hide = () => this.report(hidden ? { hidden: null } : { hidden: this.state.pinned });
-      const button = createButton("av-button", hidden ? texts.show : texts.hide, hide);
-      button.disabled = !hidden && !this.state.pinned;
-      lines.push(...(retrieval.length ? [heads] : []), createBox("lt-answer", button));
-    }
-    this.answers.replaceChildren(...lines);
   }
 }
 

@@ -144,7 +144,7 @@ export class TextPane {
     const top = this.glowing[0]?.[1] ?? 1;
     for (const [unit, share] of this.glowing) bar(this.spanOf(unit), theme.k, Math.max(0.15, Math.sqrt(share / top)));
     for (const match of this.matches) bar(match, theme.primary);
-    Object.assign(context, { globalAlpha: 0.6, strokeStyle: theme.text, lineWidth: 1 });
+    Object.assign(context, { globalAlpha: 1, strokeStyle: theme.border, lineWidth: 1 });
     context.strokeRect(
       0.5,
       (text.scrollTop / text.scrollHeight) * high + 0.5,

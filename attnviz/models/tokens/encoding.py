@@ -201,8 +201,14 @@ def _cut(raws: list[RawToken], limit: int) -> tuple[list[RawToken], frozenset[in
 def _notice(text: str, rest: str, limit: int) -> Message:
     cut_at = len(text) - len(rest)
     return Message(
-        "Cut at {limit} {limit:token|tokens}, after “{where}”: {left} more {left:character is|characters are} left out",
-        {"limit": limit, "where": text[max(cut_at - _TAIL_SHOWN, 0) : cut_at].strip(), "left": len(rest)},
+        "Cut at {most} {limit:token|tokens}, after “{where}”: {more} more {left:character is|characters are} left out",
+        {
+            "limit": limit,
+            "most": f"{limit:,}",
+            "where": text[max(cut_at - _TAIL_SHOWN, 0) : cut_at].strip(),
+            "left": len(rest),
+            "more": f"{len(rest):,}",
+        },
     )
 
 
