@@ -17,9 +17,9 @@ The names by task; `help(av.capture)` says more of each:
     A model's own attention
         load, LoadedModel, capture, Trace, RecordedLayer, HeadMeasure, show, NotebookView
     Change it
-        intervene, Edit, ablate, knockout, patch, remask, rescale, steer, mean_outputs
+        intervene, Edit, ablate, knockout, patch, remask, rescale, steer, mean_outputs, knock_out_units, UnitEffects
     Many sentences
-        find_heads, cost_of_heads, HeadTable, nearest_heads, NearestHeads
+        find_heads, cost_of_heads, HeadTable, nearest_heads, NearestHeads, needle_in_haystack
     Why this token, and why this weight?
         LogitAttribution, LogitLens, ScoreAttribution, Cut, logit_diff, attention_weight,
         attribution_patching, activation_patching, Patching, Site, Effect, path_patching,
@@ -48,9 +48,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attnviz.analysis.heads.nearest_heads import NearestHeads, nearest_heads
+    from attnviz.analysis.heads.needles import needle_in_haystack
     from attnviz.analysis.heads.removal_costs import mean_outputs
     from attnviz.analysis.model_costs import Costs, costs
     from attnviz.analysis.saturation import Saturation, saturation
+    from attnviz.analysis.unit_knockout import UnitEffects, knock_out_units
     from attnviz.base.message import Problem
     from attnviz.core import masks, measures, positions
     from attnviz.core.attention import attend
@@ -121,6 +123,7 @@ if TYPE_CHECKING:
         "Site",
         "Trace",
         "TrainingWatch",
+        "UnitEffects",
         "ablate",
         "activation_patching",
         "attend",
@@ -134,6 +137,7 @@ if TYPE_CHECKING:
         "find_heads",
         "head_circuits",
         "intervene",
+        "knock_out_units",
         "knockout",
         "load",
         "logit_diff",
@@ -141,6 +145,7 @@ if TYPE_CHECKING:
         "mean_outputs",
         "measures",
         "nearest_heads",
+        "needle_in_haystack",
         "patch",
         "path_patching",
         "positions",
@@ -177,10 +182,12 @@ TASKS: dict[str, dict[str, tuple[str, ...]]] = {
     "Change it": {
         "attnviz.models.capture": ("intervene", "Edit", "ablate", "knockout", "patch", "remask", "rescale", "steer"),
         "attnviz.analysis.heads.removal_costs": ("mean_outputs",),
+        "attnviz.analysis.unit_knockout": ("knock_out_units", "UnitEffects"),
     },
     "Many sentences": {
         "attnviz.notebook": ("find_heads", "cost_of_heads", "HeadTable"),
         "attnviz.analysis.heads.nearest_heads": ("nearest_heads", "NearestHeads"),
+        "attnviz.analysis.heads.needles": ("needle_in_haystack",),
     },
     "Why this token, and why this weight?": {
         "attnviz.models.capture": (

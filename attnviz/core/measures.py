@@ -75,6 +75,12 @@ def jacobian_norm(weights: Tensor) -> Tensor:
     return (square - 2 * cube + square**2).clamp_min(0).sqrt()
 
 
+def kurtosis(values: Tensor) -> Tensor:
+    """Excess kurtosis over the last axis, NaN left out, (...): 0 of a normal distribution, large if few stick out."""
+    below = values - values.nanmean(-1, keepdim=True)
+    return below.pow(4).nanmean(-1) / below.square().nanmean(-1).square() - 3
+
+
 def total_variation(p: Tensor, q: Tensor) -> Tensor:
     """How much weight moved between rows p and q (..., K): half the sum of |p - q|, (...), from 0 to 1."""
     return (p - q).abs().sum(-1) / 2

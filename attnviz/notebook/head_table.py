@@ -116,9 +116,12 @@ def find_heads(
 
     `batches` are sentences, files of one sentence a line, token ids, or a model's inputs as dictionaries, in a list or
     from a generator. A pattern is a name or a function of the token ids (T,) that marks the keys of each query,
-    (T, T). `progress` is called with the number of sentences done. Interrupting (Ctrl-C, or the stop button of a
-    notebook) returns what is done; its `.complete` is then False. A text longer than the model reads is a Problem, or
-    is cut there with `truncate`.
+    (T, T). "retrieval" needs texts that end with a copy of an earlier passage, as `needle_in_haystack` makes them: it
+    is the share of the copied tokens at which a head looked most while they were written.
+
+    `progress` is called with the number of sentences done. Interrupting (Ctrl-C, or the stop button of a notebook)
+    returns what is done; its `.complete` is then False. A text longer than the model reads is a Problem, or is cut
+    there with `truncate`.
 
     Where ATTNVIZ_ENGINE names a Ray, a list of sentences for a model that `load` made is read there in parts, if the
     patterns are names; everything else is read in this process.

@@ -14,6 +14,7 @@ from attnviz.analysis.heads.batches import Batch, batch_inputs, split_batch, tor
 from attnviz.base.message import MessageList, Problem
 from attnviz.core import measures
 from attnviz.models.capture import RecordedLayer, Trace, capture, weight_bands
+from attnviz.models.capture.recorded_layer import CHUNK
 from attnviz.models.catalogue import LoadedModel
 
 AMONG = 10  # a head counts as found in a sentence if it is among so many
@@ -189,9 +190,12 @@ def _score_layer(layer: RecordedLayer, patterns: dict[str, HeadPattern], ids: Te
     real = None if layer.padding is None else layer.padding[..., 0, :]  # (B, 1, K)
     marks = {name: _mark_keys(pattern, ids, real) for name, pattern in patterns.items() if not isinstance(pattern, str)}
     masses = torch.empty(len(patterns), b, heads, q_len, device=layer.device)
-    for band in weight_bands(layer, aligned=True):
+    in_bands = [(mass, *item) for mass, item in zip(masses, patterns.items(), strict=True) if item[0] != RETRIEVAL]
+    if RETRIEVAL in patterns:
+        masses[list(patterns).index(RETRIEVAL)] = _mark_retrievals(layer, ids, real)
+    for band in weight_bands(layer, aligned=True) if in_bands else ():
         keys = None if real is None else real[..., band.keys]
-        for mass, (name, pattern) in zip(masses, patterns.items(), strict=True):
+        for mass, name, pattern in in_bands:
             mass[:, band.heads, band.rows] = (
                 _named_scores(pattern, band.weights, ids[:, band.keys], keys)
                 if isinstance(pattern, str)
@@ -199,6 +203,46 @@ def _score_layer(layer: RecordedLayer, patterns: dict[str, HeadPattern], ids: Te
             )
     filled = masses.nan_to_num(0.0) if rows == "all" else masses
     return [*measures.mean_over_rows(filled, layer.real_queries)]
+
+
+def _mark_retrievals(layer: RecordedLayer, ids: Tensor, real: Tensor | None) -> Tensor:
+    """1 where a row looks most at the key that its next token is copied from, else 0, (B, H, Q); NaN if none is copied.
+
+    Only these few rows are computed.
+    """
+    b, heads, q_len, k_len = layer.shape
+    sources = torch.stack(
+        [copied_keys(row, None if real is None else real[i % len(real), 0]) for i, row in enumerate(ids)]
+    )
+    sources = sources[:, k_len - q_len :].to(layer.device)
+    scores = torch.full((b, heads, q_len), torch.nan, device=layer.device)
+    rows = (sources >= 0).any(0).nonzero().flatten()
+    for part in rows.split(max(1, CHUNK // (b * heads * k_len))) if len(rows) else ():
+        strongest = layer.cropped(part, slice(None)).weights().argmax(-1)  # (B, H, rows)
+        copied = sources[:, None, part]
+        scores[..., part] = (strongest == copied).float().masked_fill(copied < 0, torch.nan)
+    return scores
+
+
+def copied_keys(ids: Tensor, real: Tensor | None = None) -> Tensor:
+    """For each position of ids (T,), the earlier one that the next token is copied from; -1 where none is.
+
+    What the end of a text repeats of an earlier passage is copied, the longest such run of two tokens or more: a needle
+    in a haystack that the answer gives again. `real` (T,) is False at padding.
+    """
+    places = torch.arange(len(ids)) if real is None else real.cpu().nonzero().flatten()
+    text, sources = ids.cpu()[places], torch.full((len(ids),), -1)
+    ends, count = torch.arange(len(text) - 1), 0  # where an earlier occurrence of the last `count` tokens ends
+    while True:
+        longer = ends[(ends >= count) & (ends < len(text) - 1 - count)]
+        longer = longer[text[longer - count] == text[len(text) - 1 - count]]
+        if not len(longer):
+            break
+        ends, count = longer, count + 1
+    if count > 1:
+        last = int(ends[-1])
+        sources[places[len(text) - count - 1 : len(text) - 1]] = places[last - count + 1 : last + 1]
+    return sources
 
 
 def _token_ids(trace: Trace, layers: list[tuple[int, RecordedLayer]]) -> Tensor:
@@ -225,6 +269,10 @@ NAMED: dict[str, Callable[[Tensor, Tensor, Tensor | None], Tensor]] = {
     "duplicate_token": measures.duplicate_token_score,
     "induction": measures.induction_score,
 }
+#: Wu et al. 2024: of the tokens that the end of a text copies from an earlier passage, the share at which the head
+#: looked most while they were written
+RETRIEVAL = "retrieval"
+KNOWN = (*NAMED, RETRIEVAL)
 
 
 #: after a pattern's name: the share of all rows in which the pattern has at least half of the weight
@@ -250,15 +298,15 @@ def check_patterns(patterns: Sequence[HeadPattern]) -> dict[str, HeadPattern]:
     by_name: dict[str, HeadPattern] = {}
     for pattern in patterns:
         name = name_of(pattern)
-        if isinstance(pattern, str) and pattern.removesuffix(ROWS_EXPLAINED) not in NAMED:
-            raise Problem("pattern={name} is not known; known are: {known}", name=pattern, known=MessageList(NAMED))
+        if isinstance(pattern, str) and pattern != RETRIEVAL and pattern.removesuffix(ROWS_EXPLAINED) not in NAMED:
+            raise Problem("pattern={name} is not known; known are: {known}", name=pattern, known=MessageList(KNOWN))
         if not isinstance(pattern, str) and not callable(pattern):
             raise Problem("pattern={pattern} must be a name or a function of the token ids", pattern=repr(pattern))
         if name in by_name:
             raise Problem("two patterns are called {name}", name=name)
         by_name[name] = pattern
     if not by_name:
-        raise Problem("patterns is empty: name at least one of {known}", known=MessageList(NAMED))
+        raise Problem("patterns is empty: name at least one of {known}", known=MessageList(KNOWN))
     return by_name
 
 

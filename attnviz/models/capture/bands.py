@@ -151,6 +151,16 @@ class PooledWeights:
     units: tuple[Unit, ...]
     how: Literal["mean", "max"]
 
+    def received(self, ignore: int = 4) -> Tensor:
+        """What a token of each unit gets on average from the units after it, (N, B, H, U); NaN where none is.
+
+        The nearest ones are left out: a unit counts that is at least `ignore` units later.
+        """
+        require_whole("ignore", ignore)
+        sizes = torch.tensor([unit.stop - unit.start for unit in self.units], device=self.weights.device)
+        later = torch.ones(len(sizes), len(sizes), device=self.weights.device).tril(-ignore)
+        return (self.weights * later).sum(-2) / sizes / later.sum(-2).where(later.any(-2), torch.nan)
+
     def __repr__(self) -> str:
         n, b, heads, count, _ = self.weights.shape
         return f"<PooledWeights: {n} layers of {heads} heads, {b} x {count} units, {self.how} of queries>"

@@ -310,8 +310,23 @@ class Trace:
         if how not in ("mean", "max"):
             raise Problem('how={how} must be "mean" or "max"', how=repr(how))
         among = self._self_attention(stack)
-        spans = self._units(units, among[0].shape[3], tokenizer or self.tokenizer)
+        spans = self.split_units(units, tokenizer, stack)
         return PooledWeights(torch.stack([pool_layer(layer, spans, how) for layer in among]), spans, how)
+
+    def receiver_heads(
+        self,
+        units: UnitName | Sequence[tuple[int, int]] = "sentence",
+        ignore: int = 4,
+        stack: StackName | None = None,
+        tokenizer: Any = None,
+    ) -> HeadMeasure:
+        """How much each head singles out few sentences (Thought Anchors, 2025): the kurtosis of what sentences get.
+
+        That is what a token of each unit gets on average from the units at least `ignore` later, as
+        `pooled(...).received()` gives it. `units` as in `pooled`. NaN where a text has too few.
+        """
+        received = self.pooled(units, "mean", stack, tokenizer).received(ignore)
+        return self._measure("kurtosis", measures.kurtosis(received), stack)
 
     def profiles(self, stack: StackName | None = None) -> HeadProfiles:
         """Entropy, weight on the first token and weight by distance of every head, in one pass over the weights."""
@@ -332,8 +347,11 @@ class Trace:
     def _measure(self, name: str, values: Tensor, stack: StackName | None) -> HeadMeasure:
         return HeadMeasure(name, values, tuple(layer.name for layer in self._self_attention(stack)))
 
-    def _units(self, units: UnitName | Sequence[tuple[int, int]], length: int, tokenizer: Any) -> tuple[Unit, ...]:
+    def split_units(
+        self, units: UnitName | Sequence[tuple[int, int]], tokenizer: Any = None, stack: StackName | None = None
+    ) -> tuple[Unit, ...]:
         """Units of the text by their name, or the spans given; a Problem for what is neither."""
+        length, tokenizer = self._self_attention(stack)[0].shape[3], tokenizer or self.tokenizer
         if not isinstance(units, str):
             for start, stop in units:
                 if not 0 <= start < stop <= length:

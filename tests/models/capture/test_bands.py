@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from scipy.stats import kurtosis
 from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -82,6 +83,25 @@ def test_units_sum_over_keys_and_average_over_queries(layer, how):
             sums = weights[:, :, asking.start : asking.stop, asked.start : asked.stop].sum(-1)
             expected = sums.mean(-1) if how == "mean" else sums.amax(-1)
             assert_close(pooled[:, :, i, j], expected, atol=1e-6, rtol=1e-5)
+
+
+def test_receiver_heads_are_those_of_which_few_units_get_much():
+    trace, spans = capture(llama(), input_ids=IDS), [(0, 2), (2, 3), (3, 6), (6, 8), (8, 11), (11, 13)]
+    received, heads = trace.pooled(spans).received(2), trace.receiver_heads(spans, ignore=2)
+    for number, layer in enumerate(trace):
+        weights = layer.weights().double().numpy()
+        gets = [
+            np.mean(
+                [weights[:, :, a:b, start:stop].mean((2, 3)) for a, b in spans[at + 2 :]],
+                axis=0,
+            )
+            for at, (start, stop) in enumerate(spans[:-2])
+        ]
+        by_hand = np.stack(gets, -1)  # (B, H, units with one that counts)
+        assert_close(received[number, ..., :-2].double(), torch.tensor(by_hand), atol=1e-6, rtol=1e-5)
+        assert received[number, ..., -2:].isnan().all()
+        wanted = torch.tensor(kurtosis(by_hand, axis=-1))
+        assert_close(heads.values[number].double(), wanted, atol=1e-3, rtol=1e-3)
 
 
 def test_a_row_is_that_row_of_every_head():
