@@ -20,7 +20,7 @@ import torch
 from transformers import LlamaModel
 
 from attnviz.analysis.heads.scan import scan
-from attnviz.analysis.long_text import block_vectors, make_overview, make_tile, sample_heads
+from attnviz.analysis.long_text import head_vectors, make_overview, make_tile, sample_heads
 from attnviz.models.capture import Trace, capture, intervene, knockout
 from attnviz.models.loading import load
 from benchmarks.harness import Row, at_most, machine, risen, rounds, size, table
@@ -121,7 +121,7 @@ def rows(taken: dict[str, float], peaks: dict[str, int], model: LlamaModel, ids:
     plain, whole = taken["plain"], taken["capture"]
     trace = capture(model, input_ids=ids, logits=None)
     overview = make_overview(trace[AT[0]], AT[1])
-    vectors = [block_vectors(trace[AT[0]], AT[1], kind, 0) for kind in "qk"]
+    vectors = [head_vectors(trace[AT[0]], AT[1], kind, 0) for kind in "qk"]
 
     def share(what: str, value: float, most: float, of: str) -> Row:
         return at_most(
@@ -139,9 +139,9 @@ def rows(taken: dict[str, float], peaks: dict[str, int], model: LlamaModel, ids:
         for name in taken
         if name not in ("plain", "capture", "edit", "profiles", "find_heads")
     ]
-    qkv = trace.nbytes + peaks["plain"]
-    memory = [at_most("memory of capture: of a plain pass, and q, k and v", peaks["capture"], qkv, size)]
-    memory += [at_most("memory of the edit: as of capture, a tenth more", peaks["edit"], peaks["capture"] * 1.1, size)]
+    qkv = trace.nbytes + peaks["plain"]  # a tenth more is what the kernel's count of pages differs by
+    memory = [at_most("memory of capture: a plain pass's, and q, k and v", peaks["capture"], 1.1 * qkv, size)]
+    memory += [at_most("memory of that edit: as of capture", peaks["edit"], 1.1 * peaks["capture"], size)]
     sent = overview.codes.nbytes + overview.lse.nbytes
     bytes_sent = [
         {"what": "to the browser: an overview with its log-sum-exp", "reached": size(sent)},
@@ -153,7 +153,7 @@ def rows(taken: dict[str, float], peaks: dict[str, int], model: LlamaModel, ids:
 def growth(first: dict[str, float], last: dict[str, float], factor: float) -> list[Row]:
     """By which power of the length each time grows, in words: about 1 is n, about 2 is n²."""
     powers = {name: log2(last[name] / first[name]) / log2(factor) for name in first if name in last and first[name] > 0}
-    named = ((1.3, "grows with n"), (1.7, "between n and n²"), (9.9, "grows with n²"))
+    named = ((0.5, "hardly grows"), (1.3, "grows with n"), (1.7, "between n and n²"), (9.9, "grows with n²"))
     return [
         {"what": name, "power": f"{power:.1f}", "": next(words for most, words in named if power <= most)}
         for name, power in sorted(powers.items(), key=lambda item: item[1])
