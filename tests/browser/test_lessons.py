@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from attnviz.base import words
 from attnviz.pages.lessons.panels import all_lessons
 from tests.browser.conftest import answered, still, until
 
@@ -174,3 +175,22 @@ def test_on_a_phone_the_answer_is_in_view_when_it_is_given(opened):
     box, below = answer.bounding_box(), page.locator(".st-key-l-below").bounding_box()
     assert box["y"] >= 0
     assert box["y"] + box["height"] <= below["y"]
+
+
+@pytest.mark.parametrize("lesson", all_lessons.LESSONS)
+def test_a_worksheet_prints_on_two_pages_in_both_languages_on_both_papers(opened, lesson):
+    for language in words.languages():
+        page = opened(f"lessons?lesson={lesson}&l_paper=worksheet&lang={language}", ".l-paper", **LAPTOP)
+        answered(page)
+        for paper in ("A4", "Letter"):
+            assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format=paper))) == 2, (language, paper)
+
+
+def test_a_worksheet_and_a_plan_are_opened_from_the_lesson_and_lead_back_to_its_step(opened):
+    page = opened("lessons?lesson=row&step=2", PICTURE, **LAPTOP)
+    for paper in ("worksheet", "plan"):
+        page.locator(".st-key-l-lessons button").first.click()
+        page.locator(f".st-key-l-{paper} button").click()
+        expect(page.locator(".l-paper h1")).to_have_text(all_lessons.LESSONS["row"].title)
+        page.locator(".st-key-l-paper-back button").click()
+        expect(page.locator("[data-testid=stMain] h3")).to_have_text(all_lessons.LESSONS["row"].steps[1].title)

@@ -45,6 +45,8 @@ SENTENCE = PAGE.sentence("l_text", EXAMPLE, longest=400, label=N_("Sentence"))
 NOTES = PAGE.flag("l_notes", label=N_("Teacher’s notes"), is_momentary=True)
 #: A page that was opened from a phone in a room: it has no switch for the notes.
 STUDENT = PAGE.flag("l_student", label=N_("A student’s page"))
+#: the lesson on paper, in place of its steps
+PAPER = PAGE.one_of("l_paper", ("none", "worksheet", "plan"), label=N_("On paper"))
 OWN_TEXT: Choice[str] = PAGE.on_canvas(
     "l_own", "", _parse_file, lambda text: [text], 'title = "Mine"', inside="l_own", label=N_("Your own lesson")
 )

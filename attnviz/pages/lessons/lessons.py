@@ -23,7 +23,7 @@ from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths.all_facts import compute_facts
 from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonStep, Question, Subject
 from attnviz.pages.lessons.page_entry import PAGE
-from attnviz.pages.lessons.panels import all_lessons, lesson_file, open_lesson
+from attnviz.pages.lessons.panels import all_lessons, lesson_file, open_lesson, paper
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 
 
@@ -31,24 +31,30 @@ def page() -> None:
     """Draw the page. What it is about is said in the menu: each step needs the room, and begins at the same height."""
     page_parts.draw_heading(PAGE, about=False)
     lesson = open_lesson.current_lesson()
+    if link_state.value(choices.PAPER) != choices.PAPER.default:
+        with show_problems():
+            _draw_paper(lesson)
+        return
     number = widgets.limit_choice(choices.STEP, len(lesson.steps))
     _draw_top(lesson, number)
     with show_problems():
         _draw_step(lesson, number)
     if not presenting.is_presenting():
         with st.container(horizontal=True, gap="small", key="l-below"):  # on a phone the others are a screen away
-            _draw_walk_buttons(lesson, number, "-below")
+            for by, is_open in zip((-1, 1), _open_directions(lesson, number), strict=True):
+                _draw_walk_button(by, is_open, "-below")
 
 
 def _draw_top(lesson: Lesson, number: int) -> None:
-    count = len(lesson.steps)
-    step = lesson.steps[number - 1]
+    count, step = len(lesson.steps), lesson.steps[number - 1]
+    back, on = _open_directions(lesson, number)
     progress_text = _("Step {number} of {count}").format(number=number, count=count)
     presenting.draw_presenter(
         presenting.Walk(
             _lesson_title(lesson),
             progress_text,
-            *_open_directions(lesson, number),
+            back,
+            on,
             open_lesson.walk,
             caption=step.title,
             always=True,
@@ -57,16 +63,26 @@ def _draw_top(lesson: Lesson, number: int) -> None:
     if presenting.is_presenting():
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="l-top"):
-        _draw_walk_buttons(lesson, number)  # first, so that they stand where they stood in the step before
-        box = st.popover(_lesson_title(lesson), icon=":material/school:", key=open_lesson.MENU, on_change="rerun")
+        with st.container(horizontal=True, vertical_alignment="center", gap=None, key="l-walk"):
+            _draw_walk_button(-1, back)
+            _draw_dots(lesson, number)
+            _draw_walk_button(1, on)
+        _draw_sentence_box(lesson)
+        box = st.popover(_lesson_title(lesson), icon=":material/menu:", key=open_lesson.MENU, on_change="rerun")
         if box.open:
             with box:
-                _draw_contents(lesson)
-        _draw_sentence_box(lesson)
-        # in a room the lecturer has them in a window of his own, and a student nowhere
-        if teaching.room_state() != "shown" and not link_state.value(choices.STUDENT):
-            widgets.toggle(choices.NOTES, _("Teacher’s notes"))
-        _draw_dots(lesson, number)
+                _draw_menu(lesson)
+
+
+def _draw_paper(lesson: Lesson) -> None:
+    """Draw the worksheet or the plan, with the numbers of the sentence."""
+    subject = lesson_subject(lesson)
+    paper.draw_paper(
+        lesson,
+        subject.text,
+        lambda step: list(_answer_labels(step.question, _step_facts(step, subject)).values()) if step.question else [],
+        lambda step, template: fill_sentence(template, _step_facts(step, subject)),
+    )
 
 
 def _draw_dots(lesson: Lesson, number: int) -> None:
@@ -89,21 +105,17 @@ def _open_directions(lesson: Lesson, number: int) -> tuple[bool, bool]:
     return here != steps[0], here != steps[-1]
 
 
-def _draw_walk_buttons(lesson: Lesson, number: int, where: str = "") -> None:
-    back, on = _open_directions(lesson, number)
-    for by, is_open, label, key, way in (
-        (-1, back, _("Previous"), "l-previous", "back"),
-        (1, on, _("Next"), "l-next", "forward"),
-    ):
-        st.button(
-            label,
-            key=key + where,
-            icon=f":material/arrow_{way}:",
-            type="primary" if by > 0 else "secondary",
-            disabled=not is_open,
-            on_click=open_lesson.walk,
-            args=(by,),
-        )
+def _draw_walk_button(by: int, is_open: bool, where: str = "") -> None:
+    label, name, arrow = (_("Next"), "next", "forward") if by > 0 else (_("Previous"), "previous", "back")
+    st.button(
+        label,
+        key=f"l-{name}{where}",
+        icon=f":material/arrow_{arrow}:",
+        type="primary" if by > 0 else "secondary",
+        disabled=not is_open,
+        on_click=open_lesson.walk,
+        args=(by,),
+    )
 
 
 def _draw_sentence_box(lesson: Lesson) -> None:
@@ -133,7 +145,17 @@ def _lesson_title(lesson: Lesson) -> str:
     return number + escape_markdown(lesson.title)
 
 
-def _draw_contents(displayed: Lesson) -> None:
+def _draw_menu(displayed: Lesson) -> None:
+    """Draw what is not needed at every step: notes, the lesson on paper, all lessons, and files."""
+    # in a room the lecturer has the notes in a window of his own, and a student nowhere
+    if not (is_student := link_state.value(choices.STUDENT)) and teaching.room_state() != "shown":
+        widgets.toggle(choices.NOTES, _("Teacher’s notes"))
+    papers = {"worksheet": (_("Worksheet to print"), ":material/print:")}
+    if not is_student:
+        papers["plan"] = (_("Plan for 45 and 90 minutes"), ":material/schedule:")
+    with st.container(horizontal=True, gap="small"):
+        for name, (label, icon) in papers.items():
+            st.button(label, key=f"l-{name}", icon=icon, on_click=link_state.set_and_push, args=(choices.PAPER, name))
     for lesson in all_lessons.current_lessons().values():
         st.button(
             _("{title} ({steps} steps, {minutes} min)").format(
@@ -165,6 +187,11 @@ def _make_subject(text: str) -> Subject:
         lambda compute, *arguments: model_cache.rerun_cached(run, Rerun(compute, arguments)),
         _make_subject,
     )
+
+
+def _step_facts(step: LessonStep, subject: Subject) -> Facts:
+    facts: Facts = _compute_facts(step.facts, subject.text, subject.run.request.version if subject.run else "", subject)
+    return facts
 
 
 @shared
@@ -217,8 +244,7 @@ def _isolate(value: object) -> object:
 
 def _draw_step(lesson: Lesson, number: int) -> None:
     step, subject, presented = lesson.steps[number - 1], lesson_subject(lesson), presenting.is_presenting()
-    version = subject.run.request.version if subject.run else ""
-    facts = _compute_facts(step.facts, subject.text, version, subject)
+    facts = _step_facts(step, subject)
     answers = _answer_labels(step.question, facts) if step.question else {}
     guess = link_state.value(choices.GUESS)
     answered = guess in answers

@@ -11,7 +11,7 @@ from attnviz.base.message import Problem
 from attnviz.base.packed import unpack_blob
 from attnviz.pages.lessons import lessons
 from attnviz.pages.lessons.maths.lesson_parts import Facts
-from attnviz.pages.lessons.panels import all_lessons, lesson_file
+from attnviz.pages.lessons.panels import all_lessons, lesson_file, paper
 from attnviz.serve import page_table  # noqa: F401
 from tests.pages.conftest import drawn, said, sound
 
@@ -72,6 +72,22 @@ def test_words_and_numbers_follow_the_sentence(visit):
     assert "tokens, 2 of them, from “Two” to “birds”" in said(page)
     page.text_input(key="l_text").set_value("Two birds saw it").run()
     assert "tokens, 4 of them, from “Two” to “it”" in said(page)
+
+
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.id)
+def test_a_plan_fills_its_45_and_its_90_minutes(lesson):
+    rows = [minutes for minutes, _what in paper.plan_rows(lesson, lambda _step, text: text)]
+    assert tuple(map(sum, zip(*rows, strict=True))) == (45, 90)
+    assert all(minutes >= 0 for row in rows for minutes in row)
+
+
+@pytest.mark.parametrize("kind", ["worksheet", "plan"])
+def test_markup_in_a_lecturers_lesson_is_on_paper_as_it_stands(visit, kind):
+    own = OWN.replace("Two ways", HOSTILE).replace("this", HOSTILE).replace("Look at", f"{HOSTILE} :blue[<b>x</b>]")
+    page = visit("lessons", lesson="own", l_paper=kind, l_text=HOSTILE, l_own=link_reading.pack([own]))
+    (sheet,) = [part.proto.body for part in page.get("html") if "l-paper" in part.proto.body]
+    assert HOSTILE in unescape(sheet)
+    assert not re.search(r"<(img|script|a)\b", sheet)
 
 
 def test_an_empty_sentence_is_answered_in_a_sentence(visit):
