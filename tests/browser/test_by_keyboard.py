@@ -78,6 +78,8 @@ STOPS = (
     Stop("signal_race", "compare", ".sr-goal", "Left Left", r"^Over 18 words, .* takes 18 steps .*, 9 in", ".sr-said"),
     Stop("signal_race", "compare", ".sr-bar .av-slider-range", "Home Right Right", r"^step 0 of 18$",
          ".sr-bar .av-slider-range", "aria-valuetext"),
+    Stop("glossary_wall", "glossary", "[data-term][tabindex='0']", "Right Right", r"^attention$", ".gw-name",
+         leaves="one => one.getRootNode().querySelector('.gw-card').hidden"),
     Stop("tile_film", "fast", ".tf-tile", "Down", r"^Query \d+: .* \d", ".tf-readout"),
     Stop("patch_view", "pictures", "[data-testid=picture]", "Down Right", rf"row \d+, column \d+.*{PERCENT}",
          "[data-testid=read]"),

@@ -49,6 +49,7 @@ PICTURES = (
     ("build", "build_step"),
     ("scaling?s_section=saturation", "s_bars_picture"),
     ("decoding?d_view=bytes", "d_growth_save"),
+    ("glossary?w_find=cache", "w_wall_save"),
     ("compare?c_distance=9&c_step=4&c_dilated=true", "c_race_save"),
     ("positions?p_section=circle", "p_circle_under"),
     ("fast", "fast-film-save"),

@@ -59,3 +59,26 @@ def test_who_asked_for_less_motion_finds_the_race_run_and_a_link_opens_the_step_
     page = opened("compare", reduced_motion="reduce")
     until(lambda: page.locator(".av-root[data-race]").count() > 0, 10)
     assert race_of(page)["at"] == 400
+
+
+def test_a_wall_says_a_word_that_is_pointed_at_and_opens_the_page_that_shows_it(opened):
+    page = opened("glossary", ".gw-canvas", width=1280, height=720)
+    page.locator("[data-term=softmax]").hover()
+    expect(page.locator(".gw-card")).to_be_visible()
+    expect(page.locator(".gw-first")).to_contain_text("sum to 1")
+    page.keyboard.press("Escape")
+    page.mouse.move(5, 5)
+    expect(page.locator(".gw-card")).to_be_hidden()
+    page.locator("input[type=text]").first.fill("cache")
+    expect(page.locator("[data-term=softmax]")).to_have_count(0)
+    page.locator("[data-term=gqa]").click()
+    expect(page).to_have_url(re.compile("/sharing"))
+
+
+def test_a_finger_reads_a_word_first_and_opens_its_page_by_a_second_touch(opened):
+    page = opened("glossary", ".gw-canvas", width=390, height=844, has_touch=True)
+    page.locator("[data-term=score]").tap()
+    expect(page.locator(".gw-first")).to_contain_text("dot product")
+    assert "/glossary" in page.url
+    page.locator("[data-term=score]").tap()
+    expect(page).to_have_url(re.compile("/build"))

@@ -29,6 +29,7 @@ LARGEST = 300_000  #: bytes of a file
 CANVASES = {
     "step_player": ("decoding?d_model=core&d_steps=4", "d_player_save", "d_player"),
     "cache_growth": ("decoding?d_view=bytes", "d_growth_save", "d_growth"),
+    "glossary_wall": ("glossary?w_order=alphabet", "w_wall_save", "glossary"),
     "signal_race": ("compare?c_distance=12", "c_race_save", "c_race"),
     "tile_film": ("fast?fast_n=96", "fast-film-save", "fast-film"),
     "tile_film, fetched": ("fast?fast_n=300&fast_pass=backward", "fast-film-save", "fast-film"),

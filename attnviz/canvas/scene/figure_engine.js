@@ -6,6 +6,7 @@ import { cellFigure } from "../head/cell_scene.js";
 import { storyFigure, storyFilm } from "../attention_story/story_figure.js";
 import { headFigure } from "../head/head_figure.js";
 import { headFilm } from "../head/head_film.js";
+import { wallFigure } from "../glossary_wall/wall_scene.js";
 import { mapFigure, mapFilm } from "../heads_map/heads_map_scene.js";
 import { linesFigure } from "../lines/lines_figure.js";
 import { maskFigure } from "../mask/mask_scene.js";
@@ -56,6 +57,7 @@ const SCENES = {
   strip: modelStripFigure,
   text: textFigure,
   tiles: tileFigure,
+  wall: wallFigure,
 };
 
 /** Those that move, by the same names. @type {Record<string, (header: any, payload: Uint8Array) => Film>} */

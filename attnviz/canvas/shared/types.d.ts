@@ -476,6 +476,14 @@ export type HeadsMapHeader = {
   words: Words;
 };
 
+export type GlossaryWallHeader = {
+  terms: { id: string; name: string; first: string; rest: string }[];
+  numbers: Record<string, number>;
+  title: string;
+  colours: Colours;
+  words: Words;
+};
+
 export type RaceHeader = {
   /** places of the slider: so many to a step */
   at: number;

@@ -5,3 +5,4 @@ from attnviz.base.words import N_
 
 PAGE = PageChoices("glossary")
 FIND = PAGE.text("w_find", longest=200, label=N_("Find a word"))
+ORDER = PAGE.one_of("w_order", ("learning", "alphabet"), label=N_("Order"))

@@ -1,47 +1,55 @@
-"""The page Glossary: terms of attention in two sentences each, with a link to a page that shows it."""
+"""The page Glossary: a wall of the terms of attention, a picture and a sentence each, that opens pages which show them."""
 
-from collections.abc import Sequence
+import re
 
 import streamlit as st
 
-from attnviz.app import glossary_terms, page_parts, widgets
+from attnviz.app import glossary_terms, page_parts, show, widgets
 from attnviz.app.panel import show_problems
 from attnviz.app.text import escape_markdown
 from attnviz.base.words import _
+from attnviz.canvas import glossary_wall
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.glossary import choices
 from attnviz.pages.glossary.page_entry import PAGE
 
-TOGETHER = 5  #: terms in a card
+OPENED = "w_opened"  #: the session's word that was pressed, until its page is open
 
 
 def page() -> None:
+    if (opened := glossary_terms.TERMS.get(st.session_state.pop(OPENED, ""))) is not None:
+        glossary_terms.open_example(opened.page, opened.parameters)
     page_parts.draw_heading(PAGE)
-    st.markdown(
-        _("The words of attention, in the order in which you meet them. Each has a button to the page that shows it.")
-    )
     with show_problems():
-        query = widgets.text_box(choices.FIND, _("Find a word"), live=True, placeholder=_("for example: cache")).strip()
-        terms = [
-            term
-            for term in glossary_terms.TERMS.values()
-            if query.casefold() in f"{_(term.name)} {glossary_terms.explain_term(term)}".casefold()
-        ]
-        if not terms:
-            count = len(glossary_terms.TERMS)
-            st.info(_("None of the {n} terms mentions “{what}”.").format(n=count, what=escape_markdown(query)))
-        with st.container(key="terms-of-glossary"):  # two beside each other where there is room: see the style
-            for at in range(0, len(terms), TOGETHER):
-                _card(terms[at : at + TOGETHER])
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            query = widgets.text_box(choices.FIND, _("Find a word"), live=True, placeholder=_("for example: cache"))
+            orders = {"learning": _("as one learns"), "alphabet": _("A to Z")}
+            order = widgets.select_one(choices.ORDER, _("Order"), orders)
+        with page_parts.main_picture():
+            _draw_wall(query.strip(), order)
 
 
-def _card(terms: Sequence[glossary_terms.GlossaryTerm]) -> None:
-    """Draw a card of some terms with their links; few elements a term, so that the page opens fast."""
-    named = {term.id: escape_markdown(_(term.name)) for term in terms}
-    with st.container(border=True, key=f"glossary-{terms[0].id}"):
-        st.markdown("\n\n".join(f"**{named[term.id]}**  \n{glossary_terms.explain_term(term)}" for term in terms))
-        chosen = st.pills(_("See it"), list(named), format_func=named.__getitem__, key=f"see-{terms[0].id}")
-        if chosen is not None:
-            glossary_terms.open_example(glossary_terms.TERMS[chosen].page, glossary_terms.TERMS[chosen].parameters)
+def _draw_wall(query: str, order: str) -> None:
+    """Draw the words that are called so, or are spoken of so, in this order."""
+    texts = {id: glossary_terms.explain_term(term) for id, term in glossary_terms.TERMS.items()}
+    named = {id: _(term.name) for id, term in glossary_terms.TERMS.items()}
+    found = [id for id, name in named.items() if query.casefold() in f"{name} {texts[id]}".casefold()]
+    if order == "alphabet":  # that encoding has the common Chinese characters in the order of their sounds
+        found.sort(key=lambda id: named[id].casefold().encode("gb18030"))
+    if not found:
+        st.info(_("None of the {n} terms mentions “{what}”.").format(n=len(named), what=escape_markdown(query)))
+        return
+    sentences = {id: [*re.split(r"(?<=\.)\s+|(?<=。)", texts[id], maxsplit=1), ""] for id in found}
+    terms = [glossary_wall.WallTerm(id, named[id], *sentences[id][:2]) for id in found]
+    wall = glossary_wall.WallFigure(terms, glossary_terms.numbers())
+    glossary_wall.glossary_wall("glossary", wall, on_open=lambda id: st.session_state.update({OPENED: id}))
+    show.footer(
+        SceneFigure((wall,), _("The words of attention")),
+        name="glossary",
+        key="w_wall_save",
+        canvas=show.live_canvas("glossary"),
+        table={"word": [named[id] for id in found], "meaning": [texts[id] for id in found]},
+    )
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -2,17 +2,32 @@
 
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.glossary_terms import TERMS
-from attnviz.app.text import escape_markdown
+from attnviz.app.glossary_terms import TERMS, numbers
+from attnviz.base.packed import unpack_blob
+
+TERMS_NUMBERS = numbers()
 
 
-def test_see_it_opens_the_page_at_the_place_that_shows_it(visit):
+def test_a_word_that_is_pressed_opens_the_page_at_the_place_that_shows_it(visit):
     page = visit("glossary")
-    name = escape_markdown(TERMS["multi_head"].name)
-    group = next(group for group in page.get("button_group") if name in group.options)
-    group.select("multi_head").run()
+    assert [term["id"] for term in wall(page)["terms"]] == list(TERMS), "in the order in which one learns"
+    page.session_state["w_opened"] = "multi_head"
+    page.run()
     assert not page.exception
     assert page.segmented_control(key="b_ask").value == "heads"
+
+
+def wall(page):
+    return unpack_blob(page.get("bidi_component")[0].proto.bytes)[0]
+
+
+def test_words_are_found_by_what_is_said_of_them_and_stand_from_a_to_z_in_either_language(visit):
+    page = visit("glossary", w_find="cache", w_order="alphabet")
+    names = [term["name"] for term in wall(page)["terms"]]
+    assert {"KV cache", "GQA"} < set(names)
+    assert names == sorted(names, key=str.casefold)
+    first = {term["id"]: term["first"] for term in wall(visit("glossary"))["terms"]}
+    assert first["scaling"].endswith(f"by {TERMS_NUMBERS['scale']:g} at d_k = 64."), "no number is cut at its point"
 
 
 def script() -> None:
