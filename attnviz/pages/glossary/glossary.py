@@ -1,4 +1,4 @@
-"""The page Glossary: a wall of the terms of attention, a picture and a sentence each, that opens pages which show them."""
+"""The page Glossary: a wall of the terms of attention, a picture and a sentence each, with the page that shows it."""
 
 import re
 
