@@ -15,13 +15,13 @@ const LONG = 250;
  */
 function browser({ less = false, inWindow = true } = {}) {
   let clock = 1000;
-  /** @type {(() => void) | null} */
+  /** @type {((time: number) => void) | null} */
   let asked = null;
   const page = {
     performance: { now: () => clock },
     document: { hidden: false },
     matchMedia: () => ({ matches: less }),
-    requestAnimationFrame: (/** @type {() => void} */ draw) => {
+    requestAnimationFrame: (/** @type {(time: number) => void} */ draw) => {
       asked = draw;
       return 1;
     },
@@ -44,7 +44,7 @@ function browser({ less = false, inWindow = true } = {}) {
     clock += long;
     const draw = asked;
     asked = null;
-    draw?.();
+    draw?.(clock);
   };
   return { glide, drawn, picture, wait, isAsked: () => asked !== null };
 }
@@ -69,6 +69,16 @@ test("a mark moves, one that leaves fades where it is, one that enters appears w
   wait(LONG);
   assert.deepEqual(byKey(drawn.at(-1) ?? []), { stays: [100, 1], enters: [7, 1] });
   assert.ok(!isAsked() && !("gliding" in picture.dataset), "it has ended");
+});
+
+test("a glide that begins in a frame is drawn once in it", () => {
+  const { glide, drawn, wait } = browser();
+  glide.show(marks({ a: 0 }));
+  glide.to(marks({ a: 1 }));
+  wait(-1); // the frame that shows it began before the hand's event was answered
+  assert.equal(drawn.length, 2);
+  wait(17);
+  assert.equal(drawn.length, 3);
 });
 
 test("the first picture of a glide has moved, and each goes on in one direction", () => {

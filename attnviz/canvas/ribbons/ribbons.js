@@ -9,7 +9,7 @@ import { ribbonsFigure, ribbonsFilm } from "./ribbons_figure.js";
 import { scenesBetween } from "./ribbons_glide.js";
 import { computeHead, describeTouched, plainText, tellingWeight, touchedWeights, wordName } from "./ribbons_numbers.js";
 import { drawRibbons, ribbonsScene } from "./ribbons_scene.js";
-import { Glide } from "../scene/glide.js";
+import { Glide, isSame } from "../scene/glide.js";
 import { readTheme } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
 import {
@@ -63,6 +63,8 @@ export class Ribbons extends View {
     this.write = createButton("av-link", "", () => writeSentence(root), { "data-testid": "write" });
     this.ask = createButton("av-link", "", () => this.askNext(), { "data-testid": "guess" });
     this.strip = new HeadsStrip((tile, ended) => this.choose(tile, ended));
+    /** @type {Parameters<HeadsStrip["draw"]> | null} what it shows */
+    this.drawnStrip = null;
     this.controls = new RibbonsControls(this);
     this.live = liveRegion();
     root.append(
@@ -233,7 +235,10 @@ export class Ribbons extends View {
     const { header, tile, touched, telling } = this;
     const token = visibleToken(header.q[touched.word]).trim();
     const texts = { token, model: header.model, title: header.title };
-    this.strip.draw(header.heads, tile, telling, this.stage.clientWidth, theme, header.words, texts);
+    /** @type {Parameters<HeadsStrip["draw"]>} */
+    const strip = [header.heads, tile, telling, this.stage.clientWidth, theme, header.words, texts];
+    if (!isSame(strip, this.drawnStrip)) this.strip.draw(...strip);
+    this.drawnStrip = strip;
   }
 
   /** @param {Scene} scene */
@@ -406,6 +411,7 @@ export class Ribbons extends View {
   }
 
   resize() {
+    this.drawnStrip = null; // another window may have other pixels
     this.draw(true); // its strip of heads has the lines that it takes here
     this.fit();
     if (this.high !== null) this.draw(true);

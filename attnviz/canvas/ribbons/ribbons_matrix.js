@@ -3,7 +3,7 @@
 import { boxMark, sideColours, textMark, pillText } from "./ribbons_scene.js";
 import { straightPath } from "./ribbons_layout.js";
 import { textWidth } from "../scene/text_width.js";
-import { colourAt, css, inkOn, toPixel } from "../shared/colour.js";
+import { css, inkOn, ramp, toRgb } from "../shared/colour.js";
 import { clamp } from "../shared/numbers.js";
 import { cutToFit, SLANT } from "../shared/token_labels.js";
 
@@ -47,6 +47,8 @@ export function matrixScene(head, view, shares, folded, width, { theme, colours,
   const { labels, isLevel, tall } = columnLabels(layout, w);
   const top = AXIS + Math.max(tall, isRow ? 0 : LETTERS + 12);
   const grid = { x: left, y: top, w: n * w, h: n * h };
+  const steps = ramp(colours.weights);
+  const pixelOf = (/** @type {number} */ share) => steps[Math.round(255 * clamp(share, 0, 1))];
   const at = (/** @type {number} */ i) => ({
     x: left + (isRow ? i + 0.5 : view.word + 0.5) * w,
     y: top + (isRow ? view.word : i) * h,
@@ -55,7 +57,7 @@ export function matrixScene(head, view, shares, folded, width, { theme, colours,
   const marks = [boxMark({ key: "grid", kind: "grid", ...grid })];
   shares.forEach((share, i) => {
     const cell = at(i);
-    const colour = css(colourOf(share ?? 0, colours));
+    const colour = css(toRgb(pixelOf(share ?? 0)));
     /** @type {Ribbon} */
     const ribbon = { key: `ribbon ${i}`, kind: "ribbon", alpha: share === null ? 0 : 1, path: straightPath(cell.x, cell.y + h, cell.y), w, colour, grown: 1 }; // prettier-ignore
     marks.push(ribbon);
@@ -67,7 +69,7 @@ export function matrixScene(head, view, shares, folded, width, { theme, colours,
         y: cell.y + h / 2,
         size: 14,
         share,
-        colour: inkOn(colourOf(share, colours)),
+        colour: inkOn(toRgb(pixelOf(share))),
       }),
     );
   });
@@ -112,12 +114,6 @@ export function matrixScene(head, view, shares, folded, width, { theme, colours,
   ) => textMark({ key, x: x + textWidth(text, 14) / 2, y, size: 14, text, colour });
   marks.push(name("columns", words.columns, left, 8, theme.k), name("rows", words.rows, 0, top - 10, theme.q));
   const pixels = new Uint32Array(n * n);
-  for (let i = 0; i < pixels.length; i++)
-    pixels[i] = allowed && !allowed[i] ? 0 : toPixel(colourOf(weights[i], colours));
+  for (let i = 0; i < pixels.length; i++) pixels[i] = allowed && !allowed[i] ? 0 : pixelOf(weights[i]);
   return { ...folded, height: Math.max(folded.height, top + n * h + 8), marks, pixels, columns: n, cells: { ...grid } };
-}
-
-/** @param {number} share @param {Look["colours"]} colours */
-function colourOf(share, colours) {
-  return colourAt(colours.weights, share);
 }

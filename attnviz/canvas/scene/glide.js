@@ -63,7 +63,12 @@ export class Glide {
     this.goal = goal;
     this.shown = way(easeCubicOut(share));
     this.draw(this.shown);
-    this.asked = requestAnimationFrame(() => this.follow(way, goal, began));
+    const next = (/** @type {number} */ time) => {
+      // what was drawn in answer to a hand is shown by this very frame, which need not be drawn twice
+      if (time < began + FRAME) this.asked = requestAnimationFrame(next);
+      else this.follow(way, goal, began);
+    };
+    this.asked = requestAnimationFrame(next);
   }
 }
 
