@@ -80,7 +80,7 @@ def test_ones_own_words_a_silenced_head_and_the_link_that_brings_both_back(serve
 def test_the_table_of_the_induction_head_grows_under_the_hand(server_url, new_page):
     page, film = opened(new_page, server_url)
     table, curves = page.locator(".st-key-born-score canvas"), film.locator(".bi-curves")
-    expect(page.get_by_text("Why does head 1.2 look from “cat” to “saw”?")).to_be_visible()
+    expect(page.get_by_text("Does head 1.2 look from “cat” to “saw”, and why?")).to_be_visible()
     before, box = table.evaluate(PIXELS), curves.bounding_box()
     page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 60)
     page.mouse.down()

@@ -134,6 +134,30 @@ def test_what_a_presented_page_says_is_read_from_the_last_row(opened, page_name)
     assert page.evaluate(LETTERS) == []
 
 
+#: The next drawings of all canvases, with the window's pixels of their letters.
+DRAWN = """() => {
+  const { prototype } = CanvasRenderingContext2D;
+  const [write, font] = [prototype.fillText, Object.getOwnPropertyDescriptor(prototype, "font")];
+  window.written = [];
+  prototype.fillText = function (text, ...place) {
+    const size = parseFloat(/([\\d.]+)px/.exec(font.get.call(this))[1]);
+    window.written.push([text, size * (this.canvas.currentCSSZoom ?? 1)]);
+    return write.call(this, text, ...place);
+  };
+}"""
+
+
+@pytest.mark.parametrize("page_name, numbers", [("decoding", r"%$"), ("born", r"^\d+$"), ("explore", r"^\.\d\d$")])
+def test_numbers_on_a_dense_canvas_are_read_from_the_last_row(opened, page_name, numbers):
+    page = opened(f"{page_name}?present=1", **PRESENTER)
+    still(page)
+    page.evaluate(DRAWN)
+    page.set_viewport_size({"width": 1279, "height": 720})
+    page.wait_for_function(f"written.some(([text]) => /{numbers}/.test(text))")
+    sizes = [size for text, size in page.evaluate("written") if re.search(numbers, text)]
+    assert min(sizes) >= 17, sizes
+
+
 def test_start_is_read_from_the_last_row_in_a_narrower_window_too_all_of_it_above_the_bar(opened):
     page = opened("?present=1", width=1024, height=768)
     still(page)

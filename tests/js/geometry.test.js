@@ -11,7 +11,7 @@ import {
   tileOrder,
   listTiles,
 } from "../../attnviz/canvas/overview/mosaic_geometry.js";
-import { textWidth } from "../../attnviz/canvas/scene/text_width.js";
+import { letterSize, sizeWithin, textWidth } from "../../attnviz/canvas/scene/text_width.js";
 import { cellsBetween, EVERYTHING } from "../../attnviz/canvas/shared/zoom.js";
 
 /** @import { Shape } from "../../attnviz/canvas/shared/types.js" */
@@ -161,3 +161,19 @@ for (const width of [160, 250, 352, 900])
       assert.ok(factsAt + 17 * facts.length <= cacheAt);
     }
   });
+
+test("presented, small letters are larger, as wide as they are measured, and no larger than their room", () => {
+  assert.deepEqual([9, 11, 40].map(letterSize), [9, 11, 40]);
+  assert.equal(sizeWithin(11, 9), 9);
+  const before = textWidth("75%", 11);
+  const documentElement = { hasAttribute: () => true };
+  Object.defineProperty(globalThis, "document", { value: { documentElement }, configurable: true });
+  try {
+    assert.deepEqual([9, 11, 40].map(letterSize), [13.5, 16, 40]);
+    assert.equal(textWidth("75%", 11) / before, 16 / 11);
+    for (const room of [8, 12, 15, 30]) assert.ok(letterSize(sizeWithin(11, room)) <= room + 1e-9, String(room));
+    assert.equal(letterSize(sizeWithin(11, 12)), 12, "all of the room");
+  } finally {
+    Reflect.deleteProperty(globalThis, "document");
+  }
+});

@@ -7,7 +7,7 @@ import { fill, visibleToken } from "../shared/dom.js";
 import { formatFixed, formatGrouped, formatPercent } from "../shared/numbers.js";
 import { drawWith, fillBox, roundedRect, writeText } from "../shared/surface.js";
 import { TokenLabels } from "../shared/token_labels.js";
-import { textWidth, wrapText } from "../scene/text_width.js";
+import { sizeWithin, textWidth, wrapText } from "../scene/text_width.js";
 import { BAR_ROOM, drawBarInFile } from "../shared/colour_bar.js";
 import { filmOfSteps } from "../scene/film.js";
 import { placeBoxes } from "../scene/side_by_side.js";
@@ -30,6 +30,8 @@ const GAP = 8;
 /** The widest word beside the pictures, where these are large and where they are small, and its letters. */
 const [LONGEST, LONGEST_BESIDE_SMALL, SMALL] = [76, 47, 10];
 const CHIP = { h: 40, room: 6, gap: 5 };
+/** Letters of what stands below a word: presented too, all words of a copy stand in a row. */
+const belowSize = () => sizeWithin(12, 12);
 /** Where it is narrower, the words begin below what they are called. */
 const NARROW = 400;
 
@@ -116,9 +118,9 @@ export function placeStory({ ids, tokens, words }, { said, guessed }, width) {
   const start = HEIGHT + lines.length * LINE + 8;
   const half = ids.length / 2;
   const numbers = ids.slice(0, half).map((number) => ({ text: fill(words.number, { number }), good: false }));
-  const widest = Math.max(...numbers.map(({ text }) => textWidth(text, 12)));
+  const widest = Math.max(...numbers.map(({ text }) => textWidth(text, belowSize())));
   const first = placeChips(words.first, tokens, numbers, widest, start, width);
-  const second = placeChips(words.second, tokens, guessed, textWidth("✗ 99.9%", 12), first.end, width);
+  const second = placeChips(words.second, tokens, guessed, textWidth("✗ 99.9%", belowSize()), first.end, width);
   return { lines, copies: [first, second], width, height: second.end };
 }
 
@@ -136,7 +138,7 @@ export function drawStory(context, { lines, copies, width }, header, now, theme)
       roundedRect(context, { x: x + 0.5, y: y + 0.5, w: w - 1, h: h - 1 }, 6);
       context.stroke();
       writeText(context, text, x + (w - textWidth(text, 14, 600)) / 2, y + 12, theme, "600 14px");
-      writeText(context, below, x + (w - textWidth(below, 12)) / 2, y + 28, theme, "12px", 0.8);
+      writeText(context, below, x + (w - textWidth(below, belowSize())) / 2, y + 28, theme, `${belowSize()}px`, 0.8);
     }
   }
 }
@@ -162,7 +164,10 @@ export function drawHeads(context, { labels, longest, beside, places, tile }, he
   const { sizes, tokens, colours } = header;
   const count = tokens.length;
   const steps = ramp(colours.weights);
-  drawWith(context, { font: `${SMALL}px ${theme.font}`, fillStyle: theme.text });
+  drawWith(context, {
+    font: `${sizeWithin(SMALL, Math.max(SMALL, tile / count))}px ${theme.font}`,
+    fillStyle: theme.text,
+  });
   drawWith(context, { textAlign: "right", textBaseline: "middle" });
   for (let layer = 0; layer < sizes.layers; layer++) {
     const top = places[layer * sizes.heads].y + NAME;

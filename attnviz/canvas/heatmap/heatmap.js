@@ -2,6 +2,7 @@
 // over them, their sums, what is lit. Only what has changed is drawn again: each canvas touched is one that the browser copies.
 // And what a hand does with it: point, press, drag, pinch, wheel, keys.
 
+import { letterSize } from "../scene/text_width.js";
 import { strongestText, valueAt } from "../head/head_readout.js";
 import { ARROWS, isPress } from "../shared/controls.js";
 import { setAttribute, el, joinTexts, setProperty } from "../shared/dom.js";
@@ -84,7 +85,7 @@ export class Heatmap {
     const { header, labelsQ, labelsK } = this.view.drawn;
     const { compact, shape } = header;
     this.font = compact ? COMPACT.font : presented ? clamp((high ?? 0) / (shape[0] + 6), PRESENTED, LARGE) : 12;
-    this.need = Math.min(this.font + 1, PRESENTED);
+    this.need = Math.min(letterSize(this.font) + 1, letterSize(PRESENTED));
     this.room = Math.min(compact ? COMPACT.room : LONGEST_LABEL, width * 0.26);
     const { room, font } = this;
     const widths = { labelsQ: labelsQ.width(room, font), labelsK: labelsK.width(room, font) };

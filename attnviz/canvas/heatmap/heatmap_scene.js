@@ -1,7 +1,7 @@
 // A heatmap as a drawing knows it: data, places and what is lit. It needs no page: on screen each layer has a canvas of its
 // own, in a file all lie over each other.
 
-import { textWidth } from "../scene/text_width.js";
+import { letterSize, textWidth } from "../scene/text_width.js";
 import { clamp, formatFixed } from "../shared/numbers.js";
 import { strongestOfBlocks } from "../shared/packing.js";
 import { drawWith } from "../shared/surface.js";
@@ -115,7 +115,7 @@ const FONT = 10;
 
 /** Whether columns are wide enough for the numbers of their sums. @param {Cells} c */
 function fitNumbers(c) {
-  return c.w >= 24;
+  return c.w >= 2.4 * letterSize(FONT);
 }
 
 /**
@@ -151,7 +151,7 @@ export function drawColumnSums(context, { plot, cells: c, theme }, sums) {
  * @returns {[number, string][]} each with its row
  */
 export function rowSumTexts(sums, c) {
-  const step = labelStep(c.h, FONT + 1);
+  const step = labelStep(c.h, letterSize(FONT) + 1);
   /** @type {[number, string][]} */
   const found = [];
   for (let q = Math.ceil(c.q0 / step) * step; q < Math.min(c.nq, c.q0 + c.span.q); q += step) {

@@ -1,5 +1,7 @@
 // A canvas as a drawing context: what its own context has, and three calls of ours. SvgContext is the same for files.
 
+import { letterSize } from "./text_width.js";
+
 /** @import { DrawingContext } from "../shared/types.js" */
 
 /** The 2D context of a canvas, which every browser that can run Streamlit has. @param {HTMLCanvasElement} canvas */
@@ -12,7 +14,7 @@ export function canvasContext(canvas) {
 /** The same to draw pictures on. @param {HTMLCanvasElement} canvas @returns {DrawingContext} */
 export function drawingContext(canvas) {
   const context = canvasContext(canvas);
-  if (!("cells" in context)) Object.assign(context, CALLS);
+  if (!("cells" in context)) Object.defineProperty(Object.assign(context, CALLS), "font", FONT);
   return /** @type {DrawingContext} */ (/** @type {unknown} */ (context));
 }
 
@@ -28,6 +30,21 @@ export function pixelCanvas(pixels, columns, canvas = document.createElement("ca
   canvasContext(canvas).putImageData(new ImageData(bytes, columns), 0, 0);
   return canvas;
 }
+
+const ownFont = () => Object.getOwnPropertyDescriptor(CanvasRenderingContext2D.prototype, "font");
+
+/** The context's own font, in the size that is drawn. @type {PropertyDescriptor & ThisType<CanvasRenderingContext2D>} */
+const FONT = {
+  get() {
+    return ownFont()?.get?.call(this);
+  },
+  set(font) {
+    ownFont()?.set?.call(
+      this,
+      font.replace(/[\d.]+(?=px)/, (/** @type {string} */ size) => String(letterSize(Number(size)))),
+    );
+  },
+};
 
 /** @type {HTMLCanvasElement | undefined} what cells are painted on before they are drawn */
 let scratch;

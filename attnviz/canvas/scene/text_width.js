@@ -73,6 +73,21 @@ function advanceOfOther(letter) {
   return IS_WIDE.test(letter) ? WIDE : OTHER;
 }
 
+/** Pixels of letters at least while a page is presented, and how many times their size they become for it at most. */
+const [READABLE, MOST] = [16, 1.5];
+
+/** The size in which letters are drawn: presented, small ones are larger. @param {number} size */
+export function letterSize(size) {
+  const isPresented = globalThis.document?.documentElement?.hasAttribute("data-present");
+  return isPresented ? Math.max(size, Math.min(MOST * size, READABLE)) : size;
+}
+
+/** The size to ask for where letters may be `room` pixels high at most. @param {number} size @param {number} room */
+export function sizeWithin(size, room) {
+  if (letterSize(size) <= room) return size;
+  return letterSize(room) > room ? room / MOST : room;
+}
+
 /** Pixels that a line of text takes at this size. @param {string} text @param {number} size @param {Weight} [weight] */
 export function textWidth(text, size, weight = 400) {
   const known = KNOWN[weight];
@@ -85,7 +100,7 @@ export function textWidth(text, size, weight = 400) {
     }
     sum += advance;
   }
-  return (sum * size) / 1000;
+  return (sum * letterSize(size)) / 1000;
 }
 
 /** Lines of a text of at most `room` pixels, broken at blanks that may break, and inside a word that is wider. */

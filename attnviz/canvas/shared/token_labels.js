@@ -1,7 +1,7 @@
 // Token labels along an axis: measured, shortened, thinned, and lit ones always drawn.
 
 import { visibleToken } from "./dom.js";
-import { textWidth } from "../scene/text_width.js";
+import { letterSize, textWidth } from "../scene/text_width.js";
 import { drawWith, fillBox } from "./surface.js";
 
 /** @import { Cells } from "../heatmap/heatmap_scene.js" */
@@ -23,7 +23,7 @@ export class TokenLabels {
   /** The text cut to at most `room` pixels at this size, and its width. */
   /** @param {number} i @param {number} room @param {number} size @returns {Cut} */
   cut(i, room, size) {
-    const key = `${room}|${size}`;
+    const key = `${room}|${letterSize(size)}`;
     if (this.cache.size > 20) this.cache.clear();
     const known = this.cache.get(key) ?? [];
     this.cache.set(key, known);

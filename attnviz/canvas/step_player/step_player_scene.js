@@ -6,7 +6,7 @@ import { visibleToken } from "../shared/dom.js";
 import { formatPercent } from "../shared/numbers.js";
 import { ROLES } from "../shared/roles.js";
 import { drawWith, fillBox, writeText } from "../shared/surface.js";
-import { textWidth } from "../scene/text_width.js";
+import { sizeWithin, textWidth } from "../scene/text_width.js";
 import { cutToFit } from "../shared/token_labels.js";
 
 /** @import { Weight } from "../scene/text_width.js" */
@@ -151,11 +151,12 @@ function drawFrames(context, { layout, theme, header, at }) {
     context.strokeRect(x - 1, top + first * row - 1, w + 2, (end - first) * row + 2);
     context.lineWidth = 1;
   }
+  const size = sizeWithin(10, 10); // leaning, they have no more room
   [header.words.with, header.words.without].forEach((word, way) => {
     context.save();
     context.translate(marks[way] + mark / 2, top - 3);
     context.rotate(-Math.PI / 2.6);
-    writeText(context, shortenText(word, 44, 10), 0, 0, theme, "10px", 0.8);
+    writeText(context, shortenText(word, 44, size), 0, 0, theme, `${size}px`, 0.8);
     context.restore();
   });
 }

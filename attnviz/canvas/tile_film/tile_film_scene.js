@@ -1,6 +1,7 @@
 // The film of tiles as a drawing knows it: the matrix with the tile at work, its strips and what each line keeps; and the same
 // tile large. No page.
 
+import { sizeWithin } from "../scene/text_width.js";
 import { css, mixColours, toPixel, ramp, readableColour, rgb } from "../shared/colour.js";
 import { fill } from "../shared/dom.js";
 import { formatFixed, formatSignificant } from "../shared/numbers.js";
@@ -179,7 +180,7 @@ export function drawTile(context, scene, layout, chosen) {
   const { pixels, columns } = tilePixels(scene, true);
   context.hatch(place, header.colours.masked, theme.dark);
   context.cells(pixels, columns, place);
-  const size = row >= 12 ? 11 : 9;
+  const size = sizeWithin(11, row);
   drawWith(context, { font: `600 ${size}px ${theme.font}`, fillStyle: theme.text });
   drawWith(context, { textBaseline: "middle", textAlign: "left" });
   const heads = backward ? [words.first, words.second] : [words.first, "×", words.second];
