@@ -64,7 +64,7 @@ _ALL = (
     _term("d_k", N_("d_k"), "scaling", text=N_(
         "The number of components of a query or a key, the width of a head. Dot products grow with it, which is "
         "why they are divided by its square root.")),
-    _term("scaling", N_("scaling"), "scaling", s_section="saturation", text=N_(
+    _term("scaling", N_("scaling"), "scaling", text=N_(
         "Scores are multiplied by 1/√d_k before softmax: by {scale:g} at d_k = {width}. Without it, if the components "
         "of queries and keys are independent with mean 0 and variance 1, their variance is d_k, and softmax gives "
         "nearly everything to one key.")),
@@ -74,18 +74,18 @@ _ALL = (
     _term("weight", N_("attention weight"), "explore", show="weights", text=N_(
         "How much of a value a token takes, from 0 to 1. The weights of one query sum to 1, which is why attention "
         "is an average.")),
-    _term("saturation", N_("saturation"), "scaling", s_section="gradient", text=N_(
+    _term("saturation", N_("saturation"), "scaling", text=N_(
         "Softmax is saturated when one weight is nearly 1 and the others are nearly 0. Its gradient is then nearly 0 "
         "too, so little is learned there.")),
     _term("temperature", N_("temperature"), "scaling", s_section="alternatives", text=N_(
         "Scores are divided by it before softmax: above 1 the choice is more even, towards 0 the largest takes "
         "all. At temperature 2 the scores 0, 1 and 2 give the last {high_hot:.0%} instead of {high:.0%}.")),
-    _term("entropy", N_("entropy"), "scaling", s_section="saturation", text=N_(
+    _term("entropy", N_("entropy"), "scaling", text=N_(
         "How spread out a row of weights is: 0 when one key takes everything, largest when all keys take the same. "
         "{choices} equal weights have {even:.2f} nats.")),
-    _term("nat", N_("nat"), "scaling", s_section="saturation", text=N_(
+    _term("nat", N_("nat"), "scaling", text=N_(
         "The unit of entropy when logarithms are natural. One nat is {bits:.2f} bits.")),
-    _term("effective_keys", N_("effective keys"), "scaling", s_section="saturation", text=N_(
+    _term("effective_keys", N_("effective keys"), "scaling", text=N_(
         "The exponential of the entropy: how many equal weights would be as spread out. {choices} equal weights are "
         "{effective:.0f} effective keys, and one weight of 1 is a single one.")),
     _term("head", N_("head"), "explore", text=N_(

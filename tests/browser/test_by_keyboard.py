@@ -50,7 +50,7 @@ class Stop:
 WEIGHT = r"[01]\.\d{4}|< 0\.0001"
 PERCENT = r"(?:\d+\.\d|[<>]\d+\.\d)%"
 EXPLORE, BOARD, DECODING = "explore?open_place=true", "build?b_step=softmax&b_mask=causal", "decoding?d_steps=2"
-CIRCLE, BARS, CACHES = "positions?p_section=circle", "scaling?s_section=saturation", "decoding?d_view=bytes"
+CIRCLE, BARS, CACHES = "positions?p_section=circle", "scaling?s_section=alternatives", "decoding?d_view=bytes"
 ROW, CHOSEN = "[data-testid=heatmap]", "[role=tab][aria-selected=true]"
 STOPS = (
     Stop("head", EXPLORE, ROW, "Down Down Down Right", rf"^\S+ \(2\) → \S+ \(1\): (?:{WEIGHT})"),

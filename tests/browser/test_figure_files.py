@@ -47,7 +47,7 @@ PICTURES = (
     (f"{CAT}&open_place=true", "place-out"),
     ("masks", "m-after-save"),
     ("build", "build_step"),
-    ("scaling?s_section=saturation", "s_bars_picture"),
+    ("scaling?s_section=alternatives", "s_bars_alternatives_picture"),
     ("decoding?d_view=bytes", "d_growth_save"),
     ("glossary?w_find=cache", "w_wall_save"),
     ("compare?c_distance=9&c_step=4&c_dilated=true", "c_race_save"),

@@ -20,7 +20,8 @@ FILMS = {
     "decoding?d_model=core&d_prompt=hello&d_steps=4": "d_player_save",
     "fast": "fast-film-save",
     "born": "born-film-out",
-    "scaling?s_section=saturation": "s_bars_picture",
+    "scaling?s_section=alternatives": "s_bars_alternatives_picture",
+    "scaling": "s_walk_picture",
     "?lang=en": "home-out",
     "compare": "c_race_save",
 }

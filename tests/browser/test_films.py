@@ -53,7 +53,7 @@ def added_up(page):
 
 @pytest.mark.every_commit
 def test_bars_show_pythons_numbers_move_without_it_and_letting_go_is_in_the_link(heard):
-    page, sent = heard("scaling?s_section=saturation&s_beside=temperature", ".ss-canvas[aria-label*='%']")
+    page, sent = heard("scaling?s_section=alternatives", ".ss-canvas[aria-label*='%']")
     row = growing_width.run(growing_width.Config())
     assert facts(page)[0] == f"{row.raw.largest:.1%}"
     assert facts(page)[3] == f"{row.scaled.largest:.1%}"
@@ -63,22 +63,22 @@ def test_bars_show_pythons_numbers_move_without_it_and_letting_go_is_in_the_link
         there = growing_width.run(growing_width.Config(d_k))
         assert facts(page)[3] == f"{there.scaled.largest:.1%}"
     assert len(sent) == before
-    assert page.get_by_text("At d_k = 64 the raw row").is_visible(), "Python has not heard of it yet"
+    assert page.get_by_text("At d_k = 64, temperature gives").is_visible(), "Python has not heard of it yet"
     move(page, "ss", "d_k", grid.index(1024), let_go=True)
-    page.get_by_text("At d_k = 1024 the raw row").wait_for()
+    page.get_by_text("At d_k = 1024, temperature gives").wait_for()
     assert len(sent) == before + 1, "only the last move was sent"
     page.wait_for_url("**s_dk=1024*")
     move(page, "ss", "parameter", 1000, let_go=True)
     page.wait_for_url("**s_temperature=100*")
     page.reload()
-    page.get_by_text("At d_k = 1024 the raw row").wait_for()
+    page.get_by_text("At d_k = 1024, temperature gives").wait_for()
     page.locator(".ss-value").nth(1).filter(has_text="100").wait_for()
     assert page.locator(".ss-value").all_inner_texts() == ["1024", "100"]
     move(page, "ss", "parameter", 0, let_go=True)
     until(lambda: facts(page)[6] == "100.0%")
     page.wait_for_url("**s_temperature=0*")
     page.locator(".ss-play").click()  # sweeps to the end, and then tells Python
-    page.get_by_text("At d_k = 4096 the raw row").wait_for()
+    page.get_by_text("At d_k = 4096, temperature gives").wait_for()
 
 
 def product(**change):

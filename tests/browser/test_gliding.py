@@ -61,7 +61,7 @@ def test_another_head_another_mask_and_words_joined_glide_there(opened, server_u
     "view, drawn, change",
     [
         ("masks?", ".av-mask canvas", "m_rule1=window"),
-        ("scaling?s_section=saturation", ".ss-canvas", "s_seed=3"),
+        ("scaling?s_section=alternatives", ".ss-canvas", "s_seed=3"),
         ("sharing?", "canvas[role=img]", "h_columns=gpt2"),
         ("decoding?d_view=bytes", ".cg-bars", "d_grown=5"),
     ],

@@ -49,7 +49,7 @@ NOT_WHOLE = """() => {
 
 @pytest.mark.parametrize("width, height", [(1024, 768), (1280, 720), (1440, 900)])
 @pytest.mark.parametrize(
-    "view, drawn", [("scaling", ".katex"), ("heads", ".dvn-scroller"), ("masks", ".av-mask canvas")]
+    "view, drawn", [("scaling", ".katex"), ("heads", ".hm-stage[data-tiles]"), ("masks", ".av-mask canvas")]
 )
 def test_numbers_formulas_and_tables_are_whole_beside_a_picture(opened, view, drawn, width, height):
     page = opened(view, drawn, width=width, height=height)

@@ -306,16 +306,16 @@ LET_GO = """(input) => {
 
 
 def test_a_slider_let_go_and_a_section_chosen_at_once_both_stand_in_the_link(opened):
-    page = opened("scaling?s_section=saturation")
+    page = opened("scaling?s_section=alternatives")
     page.locator('.ss-range[data-what="d_k"]').evaluate(LET_GO)
     section_chosen(page)
-    in_link(page, s_section="gradient", s_dk="6")
+    in_link(page, s_section="training", s_dk="6")
     answered(page)
     expect(of_width(page)).to_have_value("6")
 
 
 def section_chosen(page: Any) -> None:
-    section = "3 Gradients vanish"
+    section = "2 Training"
     page.get_by_role("radio", name=section).or_(page.get_by_role("button", name=section)).click()
 
 

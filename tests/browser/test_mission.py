@@ -615,7 +615,7 @@ def change_and_reopen(visit: Any, page: Any, model: Trained, tokens: list[str], 
 @pytest.mark.every_commit
 def test_entropy_falls_as_d_k_grows_unless_scores_are_scaled(visit):
     page = visit("/scaling")
-    switch_to(page, "2 Softmax saturates")
+    page.get_by_text("Eight measures of many rows").click()
     sentence = page.get_by_text(re.compile("the median entropy is .* nats raw"))
     rows = csv_of(page, sentence)
     d_k = [int(row["d_k"]) for row in rows]

@@ -24,7 +24,7 @@ from tests.pages.claims import false_claims
 LESSON_STEPS = {"attention": (1, 2, 3, 5), "row": (2, 6), "masks": (1, 2, 4), "model": (1,), "cache": (2, 4)}
 #: ends that no control of a section reaches alone, and that were wrong once
 TOGETHER = [
-    ("scaling", {"s_section": "saturation", "s_keys": "1", "s_dk": "1", "s_more": "true"}),
+    ("scaling", {"s_keys": "1", "s_dk": "1", "s_more": "true"}),
     ("scaling", {"s_section": "training", "s_steps": "10", "s_seeds": "1", "s_dk": "1"}),
     ("masks", {"m_text": ONE, "m_view": "layers", "m_layers": "1"}),
     ("masks", {"m_text": FOUR, "m_view": "training"}),

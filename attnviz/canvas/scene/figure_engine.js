@@ -19,6 +19,7 @@ import { rotationFigure } from "../rotation_circle/rotation_figure.js";
 import { softmaxFigure, softmaxFilm } from "../softmax_slider/softmax_figure.js";
 import { scoreFigure } from "../score_table/score_scene.js";
 import { sharingFigure } from "../sharing_columns/columns_scene.js";
+import { walkFigure, walkFilm } from "../score_walk/score_walk_scene.js";
 import { boardFigure } from "../tensor_board/board_scene.js";
 import { stepFigure, stepFilm } from "../step_player/step_player_figure.js";
 import { textFigure } from "../long_text/text_scene.js";
@@ -57,6 +58,7 @@ const SCENES = {
   strip: modelStripFigure,
   text: textFigure,
   tiles: tileFigure,
+  walk: walkFigure,
   wall: wallFigure,
 };
 
@@ -71,6 +73,7 @@ const FILMS = {
   steps: stepFilm,
   story: storyFilm,
   tiles: tileFilm,
+  walk: walkFilm,
 };
 
 /** A file of these pictures, side by side. @param {FigurePart[]} parts @param {FigureLook} look */

@@ -510,6 +510,19 @@ export type CodeLinesHeader = Answer & {
   words: Words;
 };
 
+/** Float32 products of each d_k and key follow. */
+export type ScoreWalkHeader = {
+  d_k: number[];
+  n: number;
+  at: number;
+  /** of many rows, raw and scaled: what softmax lets through at these d_k */
+  medians: { d_k: number[]; rows: number; middles: [number[], number[]] };
+  /** colours of raw and of scaled */
+  pair: [string, string];
+  colours: Colours;
+  words: Words & { softmax: string[]; norms: string[] };
+};
+
 export type GrowthRun = {
   tokens: number[];
   groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];

@@ -9,8 +9,9 @@ PAGE = PageChoices("scaling")
 NOTHING_BESIDE = "none"  #: raw and scaled stand alone
 SECTION = PAGE.one_of(
     "s_section",
-    ("variance", "saturation", "gradient", "training", "alternatives", "head", "softmax"),
+    ("variance", "training", "alternatives", "head", "softmax"),
     label=N_("Section"),
+    moved={"saturation": "variance", "gradient": "variance"},
 )
 
 # Shared by several sections
@@ -29,7 +30,7 @@ PARAMETERS = {
     if alternative.parameter
 }
 
-# 1 Dot products grow
+# 1 From products to gradients
 COMPONENTS = PAGE.one_of("s_components", tuple(variance.DISTRIBUTIONS), "normal", label=N_("Components of q and k"))
 #: how strongly a distribution breaks an assumption: its correlation, or its mean
 STRENGTHS = {
@@ -38,26 +39,22 @@ STRENGTHS = {
 }
 PAIRS = PAGE.integer("s_pairs", 100_000, low=1, high=1_000_000, label=N_("Pairs of q and k"))
 
-# 2 Softmax saturates
-MORE = PAGE.flag("s_more", label=N_("Five more measures"))  #: whether all eight measures are drawn
+MORE = PAGE.flag("s_more", label=N_("Eight measures of many rows"))  #: whether they are drawn
 
-# 3 Gradients vanish
-OWN_COLOURS = PAGE.flag("s_own", label=N_("Colours up to each picture's own largest value"))
-
-# 4 Training
+# 2 Training
 OPTIMIZER = PAGE.one_of("s_optimizer", ("sgd", "adam"), label=N_("Optimizer"))
 RATE = PAGE.real("s_rate", 1.0, 0.001, 10.0, label=N_("Learning rate"))
 STEPS = PAGE.integer("s_steps", 300, low=10, high=2000, label=N_("Steps"))
 SEEDS = PAGE.integer("s_seeds", 4, low=1, high=8, label=N_("Seeds"))
 
-# 6 A real head
+# 4 A real head
 MODEL = PAGE.one_of("s_model", label=N_("Model"))
 SENTENCE = PAGE.sentence("s_text", EXAMPLES[0].text, longest=2000, label=N_("Sentence"))
 LAYER = PAGE.integer("s_layer", 0, low=0, high=999, label=N_("Layer, from 0"))
 HEAD = PAGE.integer("s_head", 0, low=0, high=999, label=N_("Head, from 0"))
 FACTOR = PAGE.real("s_factor", 2.0, 0.0, 1000.0, label=N_("Scale × the model’s"))
 
-# 7 Softmax itself
+# 5 Softmax itself
 SCORES = PAGE.text("s_scores", "[2.3, 9.1, 0.5]", longest=40_000, label=N_("Scores"))
 TEMPERATURE = PAGE.real("s_T", 1.0, 0.0, 1_000_000.0, label=N_("Temperature, T"))
 BLOCK = PAGE.integer("s_block", 2, low=1, high=4096, label=N_("Scores in a block"))

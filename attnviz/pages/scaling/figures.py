@@ -13,13 +13,11 @@ import plotly.graph_objects as go
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures.chart import (
-    BARE,
     Panel,
     Series,
     axis,
     band,
     bars,
-    cells,
     chart,
     line,
     mark_x,
@@ -29,7 +27,7 @@ from attnviz.figures.chart import (
     points,
 )
 from attnviz.figures.end_labels import label_ends
-from attnviz.figures.theme import RAW, SCALED, SERIES, SIGNED, THEORY, V_GREEN, Figure, add_alpha
+from attnviz.figures.theme import RAW, SCALED, SERIES, THEORY, V_GREEN, Figure, add_alpha
 from attnviz.figures.title_lines import axis_title
 
 FLOOR = 1e-9  #: drawn in place of 0 on a log axis
@@ -303,54 +301,7 @@ def entropy_over_scale(multiples: np.ndarray, shares: np.ndarray, marks: dict[st
     )
 
 
-# Pictures of softmax: its Jacobian, where exp overflows, and mixtures by weights or by scores.
-#: No entry of diag(p) - p pT is larger: p (1 - p) at p = 1/2.
-LARGEST = 0.25
-
-
-def jacobian(matrix: np.ndarray, keys: Sequence[int], title: str, full_range: bool = True) -> Figure:
-    """d weight (rows) / d logit (columns), `keys` numbered from 1; colours from -1/4 to 1/4, or to the largest."""
-    top = LARGEST if full_range else max(float(np.abs(matrix).max()), 1e-12)
-    ticks = {i: str(keys[i]) for i in range(0, len(keys), max(1, len(keys) // 8))}
-    square = BARE | {"constrain": "domain"}
-    heatmap = cells(
-        matrix.astype(np.float32),
-        SIGNED,
-        -top,
-        top,
-        bar={"thickness": 12, "len": 0.95, "outlinewidth": 0, "tickformat": ".2g", "nticks": 5},
-        gap=1 if len(keys) <= 16 else 0,
-        customdata=np.broadcast_to(np.array(keys), matrix.shape),
-        hover=_("weight of key %{y}, logit of key %{x}: %{z:.3g}"),
-    )
-    return chart(
-        [heatmap],
-        axis(_("logit of key"), labels=ticks, **square),
-        axis(_("weight of key"), labels=ticks, autorange="reversed", scaleanchor="x", **square),
-        height=380,
-        title=title,
-    )
-
-
-def eigenvalues(spectra: Sequence[tuple[str, str, np.ndarray]]) -> Figure:
-    """Eigenvalues by rank for each (name, colour, values largest first), on a log axis; below 1e-12 they count as 0."""
-    return chart(
-        [
-            line(
-                np.arange(1, len(values) + 1),
-                np.where(values > 1e-12, values, np.nan),
-                name,
-                colour,
-                width=2,
-                dots=7,
-                hover=_("eigenvalue %{x}: %{y:.3g}"),
-            )
-            for name, colour, values in spectra
-        ],
-        axis(_("rank"), rangemode="tozero"),
-        axis(_("eigenvalue"), type="log", exponentformat="power", range=[-12.3, 0], dtick=2),
-        height=300,
-    )
+# Pictures of softmax: where exp overflows, and mixtures by weights or by scores.
 
 
 def overflow(shifts: np.ndarray, attempts: Sequence[tuple[str, np.ndarray, float | None]]) -> Figure:

@@ -5,19 +5,17 @@ from attnviz.app.panel import show_problems
 from attnviz.base.words import _
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.page_entry import PAGE
-from attnviz.pages.scaling.panels import alternatives, real_head, retrieval_training, saturation, softmax, variance
+from attnviz.pages.scaling.panels import alternatives, growing_d_k, real_head, retrieval_training, softmax
 
 
 def page() -> None:
     """Draw the page. A panel returns the program that prints its numbers; None: no short program can."""
     panels: dict[str, tuple[str, page_parts.SectionPanel]] = {
-        "variance": (_("1 Dot products grow"), variance.panel),
-        "saturation": (_("2 Softmax saturates"), saturation.panel),
-        "gradient": (_("3 Gradients vanish"), softmax.gradient_panel),
-        "training": (_("4 Training"), retrieval_training.panel),
-        "alternatives": (_("5 Alternatives"), alternatives.panel),
-        "head": (_("6 A real head"), real_head.panel),
-        "softmax": (_("7 Softmax itself"), softmax.panel),
+        "variance": (_("1 From products to gradients"), growing_d_k.panel),
+        "training": (_("2 Training"), retrieval_training.panel),
+        "alternatives": (_("3 Alternatives"), alternatives.panel),
+        "head": (_("4 A real head"), real_head.panel),
+        "softmax": (_("5 Softmax itself"), softmax.panel),
     }
     code = page_parts.draw_sections(PAGE, choices.SECTION, panels)
     if code is not None:

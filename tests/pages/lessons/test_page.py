@@ -106,7 +106,7 @@ question = "Which is it?"
 answers = ["this", "that"]
 right = 2
 truth = "That one."
-link = "scaling?s_dk=16&s_section=gradient"
+link = "scaling?s_dk=16&s_section=alternatives"
 """
 
 
@@ -122,7 +122,7 @@ def test_a_lecturers_lesson_comes_with_its_link_asks_and_leads_on(visit):
     assert "That one." in unescape(said(page))
     page.button(key="l-further").click().run()
     assert not page.exception
-    assert {page.session_state[SESSION]["_chosen"][name] for name in ("s_dk", "s_section")} == {16, "gradient"}
+    assert {page.session_state[SESSION]["_chosen"][name] for name in ("s_dk", "s_section")} == {16, "alternatives"}
 
 
 def test_a_lecturers_lesson_with_a_mistake_says_its_line_and_the_page_goes_on(visit):

@@ -2,11 +2,15 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+import torch
 
 from attnviz.app import training
 from attnviz.app.cache import waiting_line
 from attnviz.app.cache.shared_results import finished_results
+from attnviz.base.packed import unpack_blob
+from attnviz.core.saturation import draw
 from attnviz.pages.scaling.maths import retrieval_training
 from attnviz.pages.scaling.panels import retrieval_training as training_panel
 from tests.pages.conftest import said, sound
@@ -29,17 +33,43 @@ def test_the_page_opens_with_its_numbers_and_follows_what_the_visitor_changes(vi
     assert [metric.value for metric in page.metric] == ["63.867", "0.9979"]
     assert figures(page) == 2
     assert "100,000 random pairs at d_k = 64" in said(page)
-    page.select_slider(key="s_dk_slider").set_value(256).run()
-    assert page.number_input(key="s_dk").value == 256, "the slider and the box hold one number"
     page.number_input(key="s_dk").set_value(100).run()
-    assert page.select_slider(key="s_dk_slider").value == 100
     assert "at d_k = 100" in said(page)
     page.selectbox(key="s_components").select("uniform").run()
     assert (page.query_params["s_dk"], page.query_params["s_components"]) == ("100", "uniform")
-    page.segmented_control(key="s_section").set_value("gradient").run()
+    page.segmented_control(key="s_section").set_value("training").run()
     assert page.number_input(key="s_dk").value == 100, "and another section holds it, too"
+    page.select_slider(key="s_dk_slider").set_value(256).run()
+    assert page.number_input(key="s_dk").value == 256, "the slider and the box hold one number"
     page.number_input(key="s_dk").set_value(64).run()
     assert "s_dk" not in page.query_params
+
+
+@pytest.mark.parametrize("section", ["saturation", "gradient"])
+def test_a_link_to_a_section_that_went_opens_the_one_that_shows_it_now(visit, section):
+    page = sound(visit("scaling", s_section=section, s_dk="9"))
+    assert page.segmented_control(key="s_section").value == "variance"
+    assert "At d_k = 9 the raw row gives" in said(page)
+    assert "s_section" not in page.query_params
+
+
+@pytest.mark.parametrize("d_k, n", [(1, 1), (1, 16), (9, 5), (64, 16), (4096, 300)])
+def test_the_picture_and_its_sentence_have_the_numbers_of_torch(visit, d_k, n):
+    """Products by a sum over components, and what softmax lets through by autograd."""
+    page = sound(visit("scaling", s_dk=str(d_k), s_keys=str(n)))
+    _name, data = page.session_state["_canvas_sent"]["s_walk"]
+    header, payload = unpack_blob(data)
+    scores = np.frombuffer(bytes(payload), "<f4").reshape(-1, n)
+    assert header["d_k"][header["at"]] == d_k
+    vectors = draw(n, 0)
+    q, k = vectors.q[0, 0, 0, :d_k].double(), vectors.k[0, 0, :, :d_k].double()
+    products = (k * q).sum(-1)
+    np.testing.assert_allclose(scores[header["at"]], products.numpy(), rtol=1e-4, atol=1e-4)
+    for name, logits in (("raw", products), ("scaled", products / d_k**0.5)):
+        weights = logits.softmax(-1)
+        matrix = torch.autograd.functional.jacobian(lambda z: z.softmax(-1), logits)
+        assert f"{float(weights.max()):.1%}" in said(page), name
+        assert f"{float(matrix.norm()):.3f} {name}" in said(page)
 
 
 def test_training_draws_itself_ends_with_a_verdict_and_keeps_what_it_had_when_it_was_stopped(visit, quick):

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
@@ -47,22 +46,3 @@ def test_overflow_begins_where_each_format_ends():
     assert found["float64"].first_broken == pytest.approx(709.78 - 9.1, abs=0.02)
     assert found["float16"].first_broken < 2.01
     assert np.isnan(found["float16"].naive_top[-1])
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.lists(st.floats(-50, 50), min_size=1, max_size=12))
-def test_formula_and_autograd_agree(logits):
-    result = experiment.jacobian(np.array(logits))
-    assert result.difference < 1e-14
-    full = torch.autograd.functional.jacobian(lambda z: z.softmax(-1), torch.tensor(logits, dtype=torch.float64))
-    assert np.allclose(result.matrix, full.numpy(), atol=1e-14)
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from([1, 2, 7, 40, 200]), st.sampled_from([0.0, 0.1, 1.0, 5.0]))
-def test_the_eigenvalues_are_those_of_the_whole_matrix_and_not_of_the_part_that_is_drawn(seed, n, spread):
-    logits = np.random.default_rng(seed).normal(0, spread, n)
-    p = torch.tensor(logits, dtype=torch.float64).softmax(-1)
-    whole = np.linalg.eigvalsh(np.diag(p.numpy()) - np.outer(p.numpy(), p.numpy()))[::-1]
-    found = experiment.jacobian(logits).eigenvalues
-    assert found == pytest.approx(whole[: len(found)], abs=1e-14)

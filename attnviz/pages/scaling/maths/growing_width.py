@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attnviz.base.message import require_within
 from attnviz.core.attention import attend
-from attnviz.core.measures import effective_keys, entropy
+from attnviz.core.measures import effective_keys, entropy, jacobian_norm
 from attnviz.core.saturation import LARGEST_D_K, MOST_KEYS, Vectors, draw
 from attnviz.pages.scaling.maths import alternatives
 
@@ -39,6 +39,7 @@ class WidthRow:
     largest: float  #: the largest weight
     entropy: float  #: nats
     effective: float  #: exp(entropy): how many evenly attended keys have this entropy
+    jacobian: float  #: Frobenius norm of d weights / d logits
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def film_grid(n_keys: int) -> list[int]:
 
 def _row(logits: Tensor, weights: Tensor) -> WidthRow:
     wide = weights.double()
-    measures = (float(measure) for measure in (wide.max(), entropy(wide), effective_keys(wide)))
+    measures = (float(measure) for measure in (wide.max(), entropy(wide), effective_keys(wide), jacobian_norm(wide)))
     return WidthRow(logits.numpy(), weights.numpy(), *measures)
 
 

@@ -165,13 +165,13 @@ def _shares(certain: Tensor) -> Band:
 
 
 def program(config: growing_width.Config, parameters: Mapping[str, float]) -> str:
-    """Prints the row of section 2, and the medians of its curves at the measured d_k that is nearest.
+    """Prints the row of section 1, and the medians of its curves at the measured d_k that is nearest.
 
     `parameters`: of each way that is shown, raw and scaled among them.
     """
     return f"""\
 import torch
-from attnviz.core.measures import effective_keys, entropy
+from attnviz.core.measures import effective_keys, entropy, jacobian_norm
 from attnviz.pages.scaling.maths import alternatives, growing_width, saturation
 
 parameters = {dict(parameters)}
@@ -181,8 +181,8 @@ row, medians, means, at = {{}}, {{}}, {{}}, saturation.nearest_on_grid({config.d
 d = saturation.GRID[at]  # the measured d_k that is nearest
 for way, parameter in parameters.items():
     p = alternatives.stages(q, k, k, way, parameter).weights[0, 0].double()  # the softmax of its scores
-    row[way] = (p.max().item(), entropy(p).item(), effective_keys(p).item())
-    print(way, "largest weight %.6f, entropy %.6f, effective keys %.4f" % row[way])
+    row[way] = (p.max().item(), entropy(p).item(), effective_keys(p).item(), jacobian_norm(p).item())
+    print(way, "largest weight %.6f, entropy %.6f, effective keys %.4f, norm of the Jacobian %.4f" % row[way])
     bands = saturation.run(saturation.Config({config.n_keys}, {config.seed}, way, parameter), vectors).bands
     medians[way] = {{name: band.middle[at].item() for name, band in bands.items()}}
     means[way] = {{name: bands[name].mean[at].item() for name in ("to_q", "to_k")}}
@@ -192,7 +192,7 @@ for way, parameter in parameters.items():
 
 
 def program_of_all(config: growing_width.Config, parameters: Mapping[str, float]) -> str:
-    """The same for section 5, which shows every alternative; and the effective keys over 4,096 keys."""
+    """The same for section 3, which shows every alternative; and the effective keys over 4,096 keys."""
     return f"""\
 {program(config, parameters)}
 effective = {{}}  # of other queries, over 4,096 keys

@@ -1,4 +1,4 @@
-"""Softmax by itself: its Jacobian, temperature, overflow, and how fused kernels work in blocks."""
+"""Softmax by itself: temperature, overflow, and how fused kernels work in blocks."""
 
 import math
 import re
@@ -11,7 +11,6 @@ from torch import Tensor
 
 from attnviz.base.message import Problem
 from attnviz.core.attention import attend_at
-from attnviz.core.measures import jacobian_norm
 
 DTYPES = {
     "float64": torch.float64,
@@ -21,7 +20,6 @@ DTYPES = {
 }
 MOST_SCORES = 4096
 LARGEST_SCORE = 1e9
-MOST_SHOWN = 32  #: rows and columns of a Jacobian
 LONGEST_PROGRAM = 200  #: scores: with more, the program would be mostly a list of numbers
 #: Each of these is added to every score, to see where exp overflows.
 SHIFTS = np.concatenate([np.linspace(0, 100, 201), np.linspace(105, 1000, 180)])
@@ -173,56 +171,6 @@ def compare_mixes(scores: list[float], temperature: float = 1.0) -> Mixes:
     return Mixes(values, p, p @ values, raw @ values, (raw + 1) @ values)
 
 
-# The gradient that softmax lets through: its Jacobian diag(p) - p pT.
-@dataclass(frozen=True)
-class Jacobian:
-    """How each weight changes with each logit; rows and columns in the order of `keys`."""
-
-    keys: np.ndarray  #: (m,) positions of the keys in the row, m = n or, in a long row, the MOST_SHOWN largest weights
-    matrix: np.ndarray  #: (m, m) diag(p) - p pT
-    difference: float  #: largest absolute difference between this and what autograd gives
-    eigenvalues: np.ndarray  #: (m,) the largest m of the whole n x n matrix, largest first; at least 0
-    norm: float  #: Frobenius norm of the whole n x n matrix
-
-    @property
-    def largest(self) -> float:
-        """The largest eigenvalue: no change of the logits, of length 1, moves the weights further. At most 1/2."""
-        return float(self.eigenvalues[0])
-
-
-def jacobian(logits: np.ndarray) -> Jacobian:
-    """The Jacobian of softmax at `logits` (n,), in float64, by formula and by autograd."""
-    z = torch.tensor(logits, dtype=torch.float64)
-    p = z.softmax(-1)
-    keys = p.topk(min(len(p), MOST_SHOWN)).indices.sort().values
-    matrix = torch.diag(p[keys]) - torch.outer(p[keys], p[keys])
-    by_autograd = torch.func.jacrev(lambda z: z.softmax(-1)[keys])(z)[:, keys]
-    return Jacobian(
-        keys.numpy(),
-        matrix.numpy(),
-        float((matrix - by_autograd).abs().max()),
-        largest_eigenvalues(p, len(keys)).numpy(),
-        float(jacobian_norm(p)),
-    )
-
-
-def largest_eigenvalues(p: Tensor, m: int) -> Tensor:
-    """The m largest eigenvalues of diag(p) - p pT, without making the matrix: (m,).
-
-    They lie between the weights in descending order: the i-th between the i-th and the next one. Between two of
-    them 1 - sum p^2 / (p - x) falls from +infinity to -infinity, and is 0 at the eigenvalue: it is halved down to.
-    The last of all is 0.
-    """
-    falling = p.sort(descending=True).values
-    high, low = falling[:m].clone(), torch.cat([falling[1:], falling.new_zeros(1)])[:m].clone()
-    for _ in range(120):
-        middle = (low + high) / 2
-        rest = 1 - (falling.square() / (falling - middle[:, None])).nan_to_num(0, 0, 0).sum(-1)
-        above = rest > 0  # the eigenvalue is larger
-        low, high = torch.where(above, middle, low), torch.where(above, high, middle)
-    return low.masked_fill(torch.arange(1, m + 1) == len(p), 0.0)
-
-
 def program(scores: Sequence[float], temperature: float, block: int) -> str | None:
     """Prints the weights and their entropy, where exp overflows, the running sums of blocks, and the two mixtures.
 
@@ -253,26 +201,4 @@ mixes = softmax.compare_mixes(scores, T)
 near, far = math.hypot(*mixes.by_weights), math.hypot(*mixes.by_scores)
 moved = math.hypot(*(mixes.by_scores_shifted - mixes.by_scores))
 print(f"mixed by weights {{near:.2f}} from the centre, by raw scores {{far:.3g}}, moved {{moved:.2f}} by adding 1")
-"""
-
-
-def jacobian_program(d_k: int, n_keys: int, seed: int) -> str:
-    """Prints the norm, the largest diagonal entry and the eigenvalues of the Jacobians of a raw and a scaled row."""
-    return f"""\
-import torch
-from attnviz.core.attention import attend
-from attnviz.pages.scaling.maths import growing_width
-
-d_k = {d_k}
-vectors = growing_width.draw({n_keys}, {seed})
-q, k = vectors.q[0, :, :1, :d_k], vectors.k[0, :, :, :d_k]  # one query, all its keys
-found = {{}}
-for way, scale in (("raw", None), ("scaled", "sqrt")):
-    z = attend(q, k, k, scale=scale).scaled[0, 0].double()
-    J = torch.func.jacrev(lambda z: z.softmax(-1))(z)  # by autograd, n x n
-    eigenvalues = torch.linalg.eigvalsh(J).flip(0)
-    found[way] = (J.norm().item(), J.diagonal().max().item(), eigenvalues[0].item())
-    print(way, "norm %.4f, largest diagonal entry %.4f, largest eigenvalue %.2g" % found[way])
-    print("the largest:", eigenvalues[:{min(n_keys, MOST_SHOWN)}].tolist())
-print("ratio of the largest eigenvalues", found["scaled"][2] / max(found["raw"][2], 1e-300))
 """

@@ -1,4 +1,4 @@
-"""Section 5: the alternatives to 1/√d_k on the same curves, and which models use which."""
+"""Section 3: the alternatives to 1/√d_k on the same curves, and which models use which."""
 
 import math
 

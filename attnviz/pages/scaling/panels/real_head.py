@@ -1,4 +1,4 @@
-"""Section 6: scaling switched off and on for a real head, on its trained Q and K."""
+"""Section 4: scaling switched off and on for a real head, on its trained Q and K."""
 
 import math
 

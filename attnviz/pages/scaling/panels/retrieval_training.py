@@ -1,4 +1,4 @@
-"""Section 4: does scaling matter for learning? A retrieval head is trained with and without it, drawn as it learns."""
+"""Section 2: does scaling matter for learning? A retrieval head is trained with and without it, drawn as it learns."""
 
 import math
 from collections.abc import Generator

@@ -1,4 +1,4 @@
-"""Section 2: softmax saturates. One row of weights as d_k moves, and many rows measured over d_k."""
+"""How softmax saturates: many rows measured over d_k."""
 
 import math
 from collections.abc import Sequence
@@ -7,51 +7,32 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from attnviz.app import page_parts, show, widgets
+from attnviz.app import show, widgets
 from attnviz.app.cache.shared_results import shared
-from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.figures import Limit, Line, draw_over_d_k
 from attnviz.pages.scaling.maths import growing_width, saturation
 from attnviz.pages.scaling.panels import scaling_form
 
-#: the measures drawn first: the largest weight, the entropy, and the Jacobian's norm
-FIRST = ("largest", "entropy", "jacobian")
-MORE = ("certain", "effective", "to_q", "to_k", "score")
 IN_A_ROW = 3
 
 
-def panel() -> str:
-    """Draw the section; the program that prints its numbers."""
-    picture_slot = page_parts.main_picture()
-    config = scaling_form.one_query_config(scaling_form.third_control)
-    result = scaling_form.one_query_result(config)
-    with picture_slot:
-        scaling_form.draw_bars("s_bars", config)
-        scaling_form.bars_footer("s_bars", result, _describe_row(result))
-    for column, (name, row) in zip(st.columns(len(result.rows)), result.rows.items(), strict=True):
-        formula = scaling_form.softmax_formula(name, config.d_k, config.n_keys, config.parameter)
-        column.latex(rf"\begin{{gathered}} {formula} \\ \max p = {Rounded(row.largest):.4f} \end{{gathered}}")
-    _curves(config)
+def draw_measures(config: growing_width.Config) -> str:
+    """Draw the box with every measure of many rows over d_k; the program that prints their numbers."""
+    box = widgets.expander(choices.MORE, _("Eight measures of many rows"), icon=":material/stacked_line_chart:")
+    if box.open:
+        with box:
+            results = measure_schemes(config)
+            st.caption(
+                _(
+                    "{rows} rows. Lines are medians, bands hold the middle 80% of rows, grey dashes are limits known "
+                    "from theory. For many keys theory says: past d_k = 2 ln n, which is {frozen:.3g} here, raw scores "
+                    "vary so much that a handful of keys hold all the weight."
+                ).format(rows=results["raw"].rows, frozen=2 * math.log(config.n_keys))
+            )
+            _draw_in_rows(config, results, list(curve_pictures(config.n_keys, results).values()))
     return saturation.program(config, scheme_parameters(config))
-
-
-def _describe_row(result: growing_width.Result) -> str:
-    config, raw, scaled = result.config, result.raw, result.scaled
-    return _(
-        "**Scores are random (seed {seed}).** At d_k = {d_k} the raw row gives {raw:.1%} to one of the keys (n = {n}) "
-        "and is as spread out as {raw_keys:,.1f} equal keys; scaled, the largest weight is {scaled:.1%} and the row as "
-        "spread out as {scaled_keys:,.1f} keys."
-    ).format(
-        seed=config.seed,
-        d_k=config.d_k,
-        n=config.n_keys,
-        raw=raw.largest,
-        raw_keys=raw.effective,
-        scaled=scaled.largest,
-        scaled_keys=scaled.effective,
-    )
 
 
 @shared
@@ -70,24 +51,6 @@ def measure_schemes(config: growing_width.Config) -> dict[str, saturation.Result
 def scheme_parameters(config: growing_width.Config) -> dict[str, float]:
     """The parameter of raw, scaled and the alternative, by id."""
     return {"raw": 1.0, "sqrt": 1.0, config.alternative: config.parameter}
-
-
-def _curves(config: growing_width.Config) -> None:
-    results = measure_schemes(config)
-    st.subheader(_("The same for {rows} rows, at every d_k").format(rows=results["raw"].rows), anchor=False)
-    st.caption(
-        _(
-            "Lines are medians, bands hold the middle 80% of rows, grey dashes are limits known from theory. "
-            "For many keys theory says: past d_k = 2 ln n, which is {frozen:.3g} here, raw scores vary so much that a "
-            "handful of keys hold all the weight."
-        ).format(frozen=2 * math.log(config.n_keys))
-    )
-    pictures = curve_pictures(config.n_keys, results)
-    _draw_in_rows(config, results, [pictures[name] for name in FIRST])
-    box = widgets.expander(choices.MORE, _("Five more measures"), icon=":material/stacked_line_chart:")
-    if box.open:
-        with box:
-            _draw_in_rows(config, results, [pictures[name] for name in MORE])
 
 
 def draw_one(config: growing_width.Config, measure: str) -> None:

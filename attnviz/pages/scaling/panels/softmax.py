@@ -1,4 +1,4 @@
-"""Sections 3 and 7: softmax's Jacobian, and softmax on typed scores: temperature, overflow, blocks, mixtures."""
+"""Section 5: softmax on typed scores: temperature, overflow, blocks, mixtures."""
 
 import math
 
@@ -6,16 +6,14 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
-from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_list, join_sentences, ngettext
 from attnviz.canvas import softmax_slider
 from attnviz.core.attention import COLDEST
-from attnviz.figures.theme import RAW, SCALED
+from attnviz.figures.theme import SCALED
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.scaling import choices, figures
-from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.maths import softmax as experiment
 from attnviz.pages.scaling.panels import scaling_form
 
@@ -23,76 +21,7 @@ MOST_BLOCKS = 12  #: blocks, at most
 NAMED = 6  #: keys that share the largest score, at most
 
 
-# Section 3: the gradient vanishes. The softmax Jacobian of section 2's row, raw and scaled.
-def gradient_panel() -> str:
-    """Draw the section; the program that prints its numbers."""
-    picture_slot = page_parts.main_picture()
-    d_k = scaling_form.d_k_control()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        n = scaling_form.page_number_box(choices.KEYS, _("Keys, n"), 1)
-        with page_parts.more_menu():
-            seed = scaling_form.page_number_box(choices.SEED, _("Seed"), 1)
-        own_range = widgets.toggle(choices.OWN_COLOURS, _("Colours up to each picture's own largest value"))
-    raw, scaled = jacobians(d_k, n, seed)
-    show.formulas(
-        r"J = \frac{\partial p}{\partial z} = \mathrm{diag}(p) - p\,p^{\mathsf T}",
-        rf"\|J\|_{{\text{{raw}}}} = {Rounded(raw.norm):.4f}",
-        rf"\|J\|_{{\text{{scaled}}}} = {Rounded(scaled.norm):.4f}",
-    )
-    heatmaps = (("raw", _("Raw"), raw), ("scaled", _("Scaled"), scaled))
-    for column, (name, title, result) in zip(picture_slot.columns(2, gap="medium"), heatmaps, strict=True):
-        with column:
-            _heatmap(name, title, result, d_k, own_range)
-    if len(raw.keys) < n:
-        st.caption(_("Shown are the {m} of {n} keys with the largest weights.").format(m=len(raw.keys), n=n))
-    _spectrum(raw, scaled, d_k, n)
-    return experiment.jacobian_program(d_k, n, seed)
-
-
-@shared
-def jacobians(d_k: int, n_keys: int, seed: int) -> tuple[experiment.Jacobian, experiment.Jacobian]:
-    """The softmax Jacobians of the raw and of the scaled row."""
-    row = scaling_form.one_query_result(growing_width.Config(d_k, n_keys, seed, "sqrt"))
-    return experiment.jacobian(row.raw.logits), experiment.jacobian(row.scaled.logits)
-
-
-def _heatmap(name: str, title: str, result: experiment.Jacobian, d_k: int, own_range: bool) -> None:
-    keys = [int(k) + 1 for k in result.keys]
-    show.figure(
-        show.chart_of(figures.jacobian, result.matrix, keys, title, full_range=not own_range),
-        name=f"jacobian-{name}-dk{d_k}",
-        key=f"s_jacobian_{name}",
-        table={f"logit_{k}": result.matrix[:, i] for i, k in enumerate(keys)},
-        sentence=_(
-            "{title}: norm {norm:.4f}. The largest entry on the diagonal, how fast a weight grows with its own "
-            "logit, is {top:.4f}. Autograd gives the same matrix to {difference:.1g}."
-        ).format(
-            title=title, norm=result.norm, top=float(result.matrix.diagonal().max()), difference=result.difference
-        ),
-    )
-
-
-def _spectrum(raw: experiment.Jacobian, scaled: experiment.Jacobian, d_k: int, n: int) -> None:
-    show.figure(
-        show.chart_of(
-            figures.eigenvalues, [(_("raw"), RAW, raw.eigenvalues), (_("scaled"), SCALED, scaled.eigenvalues)]
-        ),
-        name=f"eigenvalues-dk{d_k}",
-        key="s_spectrum",
-        table={"rank": range(1, len(raw.eigenvalues) + 1), "raw": raw.eigenvalues, "scaled": scaled.eigenvalues},
-        sentence=_(
-            "One key has a weight of 1 whatever its score: raw and scaled, the Jacobian is 0, and nothing differs."
-        )
-        if n == 1
-        else _(
-            "The largest eigenvalue is {raw:.2g} raw and {scaled:.2g} scaled: the most that softmax can pass on "
-            "differs by a factor of {ratio:.3g}. One of the {n} eigenvalues is always 0: adding the same number to "
-            "all logits changes no weight."
-        ).format(raw=raw.largest, scaled=scaled.largest, ratio=scaled.largest / max(raw.largest, 1e-300), n=n),
-    )
-
-
-# Section 7: softmax on typed scores.
+# Section 5: softmax on typed scores.
 def panel() -> str | None:
     """Draw the section; the program that prints its numbers, for scores that fit into a few lines."""
     picture_slot = page_parts.main_picture()

@@ -1,4 +1,4 @@
-"""Section 1: dot products grow. The spread of q·k, raw and scaled, beside what theory predicts."""
+"""The spread of q·k over many random pairs, raw and scaled, beside what theory predicts: below section 1's picture."""
 
 import math
 from dataclasses import replace
@@ -19,28 +19,28 @@ at_once = shared(variance.first_result)
 growth = shared(variance.growth)
 
 
-def panel() -> str:
-    """Draw the section; the program that prints its numbers."""
-    picture_slot = page_parts.main_picture()
-    config = _controls()
+def draw(config: variance.Config) -> str:
+    """Draw the spread; the program that prints its numbers."""
     result = _result(config)
-    with picture_slot:
-        page_parts.draw_columns(lambda: _histograms(result), lambda: _numbers(result), widths=[1.5, 1])
+    page_parts.draw_columns(lambda: _histograms(result), lambda: _numbers(result), widths=[1.5, 1])
     _draw_broken_assumptions(result)
     _growth(result)
     return variance.program(replace(config, pairs=result.pairs))
 
 
-def _controls() -> variance.Config:
-    d_k = scaling_form.d_k_control()
-    with st.container(horizontal=True, vertical_alignment="center"), page_parts.more_menu():
-        distribution, strength = _distribution()
-        pairs = scaling_form.page_number_box(choices.PAIRS, _("Pairs of q and k"), 10_000)
-        seed = scaling_form.page_number_box(choices.SEED, _("Seed"), 1)
+def draw_controls() -> tuple[variance.Config, int]:
+    """Draw the section's controls; returns what pairs are drawn of, and the number of keys."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        d_k = scaling_form.page_number_box(choices.D_K, "d_k", 1)
+        n_keys = scaling_form.page_number_box(choices.KEYS, _("Keys, n"), 1)
+        with page_parts.more_menu():
+            distribution, strength = _distribution()
+            pairs = scaling_form.page_number_box(choices.PAIRS, _("Pairs of q and k"), 10_000)
+            seed = scaling_form.page_number_box(choices.SEED, _("Seed"), 1)
     config = variance.Config(d_k, min(pairs, variance.most_pairs(d_k)), seed, distribution, strength)
     if config.pairs < pairs:
         st.caption(_("At d_k = {d_k} at most {most:,} pairs are drawn.").format(d_k=config.d_k, most=config.pairs))
-    return config
+    return config, n_keys
 
 
 def _distribution() -> tuple[str, float]:

@@ -1,0 +1,97 @@
+// The picture of what grows with d_k: it plays once on arrival, up to the d_k that is chosen; a hand drags d_k on the picture.
+
+import { viewComponent } from "../shared/component.js";
+import { readTheme } from "../shared/colour.js";
+import { labelledSlider } from "../shared/controls.js";
+import { createBox, el, fill, setAttribute } from "../shared/dom.js";
+import { FilmView } from "../shared/film_view.js";
+import { film, prefersReducedMotion } from "../shared/motion.js";
+import { formatFixed, formatGrouped, formatPercent } from "../shared/numbers.js";
+import { offerPicture } from "../shared/offer.js";
+import { sizeCanvas } from "../shared/surface.js";
+import { placeOn } from "../shared/window.js";
+import { drawWalk, readWalks, stopAtX, walkFigure, walkFilm, walkScene } from "./score_walk_scene.js";
+
+/** @import { Answer, Component, ScoreWalkHeader } from "../shared/types.js" */
+
+/** Milliseconds of the film on arrival. */
+const ARRIVAL = 3000;
+
+/** @extends {FilmView<Answer & ScoreWalkHeader>} */
+class ScoreWalk extends FilmView {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    super(root);
+    /** @type {ReturnType<typeof readWalks>} */
+    this.stops = [];
+    /** @type {Uint8Array} */
+    this.payload = new Uint8Array();
+    /** @type {ReturnType<typeof walkScene> | null} */
+    this.scene = null;
+    /** @type {number | null} the stop that the film on arrival has reached */
+    this.arriving = null;
+    this.endArrival = () => {};
+    this.canvas = el("canvas", "av-pan sw-canvas", null, { role: "img" });
+    this.slider = labelledSlider(this.range, "sw", "d_k", "d_k", " = ");
+    this.player(this.slider.line, "▶", "play", Infinity);
+    this.slider.line.prepend(this.players[0].button);
+    root.replaceChildren(createBox("", this.canvas), this.slider.line);
+    this.dragged(this.canvas, (event) => (this.scene ? stopAtX(this.scene, placeOn(this.canvas, event)[0]) : null));
+    const told = () => ({ ...this.header, at: this.at, title: "" });
+    offerPicture(
+      root,
+      () => [["walk", told(), this.payload]],
+      walkFigure,
+      () => walkFilm(told(), this.payload),
+    );
+  }
+
+  /** @param {Component} component */
+  show(component) {
+    const { header, payload, before } = this.receive(component);
+    this.payload = payload;
+    this.stops = readWalks(header, payload);
+    this.arrive(header.d_k.length - 1, !before);
+    if (before || prefersReducedMotion()) return;
+    const reach = (/** @type {number} */ share) => {
+      this.arriving = Math.round(share * this.at);
+      this.draw();
+    };
+    const leave = film(this.root, ARRIVAL, reach, () => this.endArrival());
+    this.endArrival = () => {
+      leave();
+      this.arriving = null;
+      this.draw();
+    };
+  }
+
+  grab() {
+    this.endArrival();
+    super.grab();
+  }
+
+  /** @param {HTMLElement} button @param {number} towards */
+  play(button, towards) {
+    this.endArrival();
+    super.play(button, towards);
+  }
+
+  draw() {
+    const width = this.root.clientWidth;
+    if (!this.held || !width) return;
+    const { words, colours } = this.header;
+    const at = this.arriving ?? this.at;
+    this.scene = walkScene(this.header, this.stops, at, width, readTheme(this.root, colours));
+    drawWalk(sizeCanvas(this.canvas, width, this.scene.height), this.scene);
+    const { d, weights, norms } = this.stops[this.at];
+    this.slider.value.textContent = formatGrouped(this.stops[at].d);
+    const [raw, scaled] = weights.map((row) => formatPercent(Math.max(...row), 0));
+    const [one, other] = norms.map((norm) => formatFixed(norm, 3));
+    const told = fill(words.heard, { d_k: d, raw, scaled, norm_raw: one, norm_scaled: other });
+    setAttribute(this.range, "aria-valuetext", told);
+    setAttribute(this.canvas, "aria-label", told);
+    this.root.dataset.reached = String(this.stops[at].d);
+  }
+}
+
+export default viewComponent(ScoreWalk);
