@@ -76,7 +76,7 @@ def _draw_top(lesson: Lesson, number: int) -> None:
 
 def _draw_paper(lesson: Lesson) -> None:
     """Draw the worksheet or the plan, with the numbers of the sentence."""
-    subject = lesson_subject(lesson)
+    subject = _make_subject(open_lesson.lesson_sentence(lesson))
     paper.draw_paper(
         lesson,
         subject.text,
@@ -170,12 +170,8 @@ def _draw_menu(displayed: Lesson) -> None:
     open_lesson.draw_file_menu(displayed)
 
 
-def lesson_subject(lesson: Lesson) -> Subject:
-    """Build the subject: the sentence, and its run if the trained model is on this machine."""
-    return _make_subject(open_lesson.lesson_sentence(lesson))
-
-
 def _make_subject(text: str) -> Subject:
+    """Build the subject: the sentence, and its run if the trained model is on this machine."""
     if not availability(landing.MODEL).on_this_machine:
         return Subject(text)
     run = model_cache.get_run(Request(landing.MODEL, text))
@@ -216,7 +212,9 @@ _COLOURED = re.compile(
 def fill_sentence(template: str, facts: Facts) -> str:
     """Fill a template of a lesson's file with the facts, as Markdown. A Problem names a missing fact."""
     values = {
-        name: _NegativeNumber(value) if isinstance(value, float) and value < 0 else translate_value(value, _isolate)
+        name: _NegativeNumber(value)
+        if isinstance(value, float) and value < 0
+        else translate_value(value, lambda text: isolate_direction(text) if isinstance(text, str) else text)
         for name, value in facts.values.items()
     }
     try:
@@ -238,12 +236,12 @@ def fill_sentence(template: str, facts: Facts) -> str:
     return _COLOURED.sub(r":\1[\2]", escape_markdown(text))
 
 
-def _isolate(value: object) -> object:
-    return isolate_direction(value) if isinstance(value, str) else value
-
-
 def _draw_step(lesson: Lesson, number: int) -> None:
-    step, subject, presented = lesson.steps[number - 1], lesson_subject(lesson), presenting.is_presenting()
+    step, subject, presented = (
+        lesson.steps[number - 1],
+        _make_subject(open_lesson.lesson_sentence(lesson)),
+        presenting.is_presenting(),
+    )
     facts = _step_facts(step, subject)
     answers = _answer_labels(step.question, facts) if step.question else {}
     guess = link_state.value(choices.GUESS)

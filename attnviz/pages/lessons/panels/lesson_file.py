@@ -41,11 +41,13 @@ from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 IN_BRACES = ("idea", "do", "question", "truth", "say", "wrong")  #: texts that facts may fill
 TEXTS = ("title", *IN_BRACES, "picture", "link")
 AT_THE_TOP = ("title", "sentence", "summary", "next", "step")
+TOP_LINES = MessageList(("title", "sentence", "summary", "next", "[[step]]"))
 KEYS = (*TEXTS, "facts", "set", "after", "after_set", "answers", "ids", "right", "minutes", "terms")
 LONGEST = 2000
 #: how a number may be written: width and precision of two digits at most, as "{total:999999}" is a megabyte
 FORM = re.compile(r"[+ ]?\d{0,2},?(\.\d{1,2})?[a-z%]?|[^{}|]*(\|[^{}|]*)+")
 HOME = "home"
+MISSING = N_("{value} is missing in step {number}")
 ONE_OF = N_("“{value}” must be one of: {allowed}")
 LIKE = N_("“{value}” must be {allowed}")  #: as code, which stays as it is in every language
 #: lines of a file: a heading, a field, an answer with its sign or its id
@@ -65,12 +67,12 @@ def read(text: str, lesson_id: str = choices.OWN_LESSON) -> Lesson:
         )
     top = _Table(text, 0, _parse_toml(text) if TOML.search(text) else _parse_markdown(text))
     for key in top.fields:
-        if key not in AT_THE_TOP:
-            allowed = MessageList(("title", "sentence", "summary", "next", "[[step]]"))
-            raise top.make_problem(key, N_("“{value}” is not known here; allowed: {allowed}"), key, allowed=allowed)
+        top.require(
+            key in AT_THE_TOP, key, N_("“{value}” is not known here; allowed: {allowed}"), key, allowed=TOP_LINES
+        )
     title, steps = top.fields.get("title", ""), top.fields.get("step", [])
-    if not isinstance(title, str) or not title.strip():
-        raise top.make_problem("title", LIKE, title, "title = ", allowed="# My lesson")
+    is_titled = isinstance(title, str) and bool(title.strip())
+    top.require(is_titled, "title", LIKE, title, "title = ", allowed="# My lesson")
     are_tables = isinstance(steps, list) and all(isinstance(step, dict) for step in steps)
     if not are_tables or not 1 <= len(steps) <= choices.MOST_STEPS:
         raise Problem("A lesson has 1 to {most} steps, each below a line “## its title”.", most=choices.MOST_STEPS)
@@ -155,15 +157,21 @@ class _Table:
         message = Message(template, {"value": excerpt} | more)
         return Problem("Line {line}: {what}", line=line_number(self.text, self.number, key), what=message)
 
+    def require(
+        self, is_right: bool, key: str, template: str, /, value: object = "", named: str = "", **more: object
+    ) -> None:
+        """Raise that Problem unless it is right."""
+        if not is_right:
+            raise self.make_problem(key, template, value, named, **more)
+
     def read_text(self, key: str, longest: int = LONGEST, *, in_braces: bool = False) -> str:
         """The text of a field, "" where there is none; a Problem where it is none, or has braces of no fact."""
         value = self.fields.get(key, "")
-        if not isinstance(value, str) or len(value) > longest:
-            template = N_("“{value}” must be a text in quotes, up to {most} characters")
-            raise self.make_problem(key, template, value, most=f"{longest:,}")
+        is_text, most = isinstance(value, str) and len(value) <= longest, f"{longest:,}"
+        self.require(is_text, key, N_("“{value}” must be a text in quotes, up to {most} characters"), value, most=most)
         if in_braces:
             _check_braces(self, key, value)
-        return value
+        return str(value)
 
     def read_names(self, key: str, known: Mapping[str, object]) -> tuple[str, ...]:
         """The names of a field, separated by commas or blanks, or a list; each must be known."""
@@ -171,21 +179,19 @@ class _Table:
         if isinstance(names, str):
             names = [name for name in re.split(r"[,，、\s]+", names) if name]
         unknown = [name for name in names if name not in known] if isinstance(names, list) else [names]
-        if unknown:
-            template = N_("{key}: “{value}” must be among: {allowed}")
-            raise self.make_problem(key, template, unknown[0], key=key, allowed=MessageList(known))
+        template, first = N_("{key}: “{value}” must be among: {allowed}"), next(iter(unknown), "")
+        self.require(not unknown, key, template, first, key=key, allowed=MessageList(known))
         return tuple(names)
 
 
 def _read_step(table: _Table, is_custom: bool) -> LessonStep:
     for key in table.fields:
-        if key not in KEYS:
-            template = N_("“{value}” is not known in a step; allowed: {allowed}")
-            raise table.make_problem(key, template, key, allowed=MessageList(KEYS))
+        table.require(
+            key in KEYS, key, N_("“{value}” is not known in a step; allowed: {allowed}"), key, allowed=MessageList(KEYS)
+        )
     texts = {key: table.read_text(key, in_braces=key in IN_BRACES) for key in TEXTS}
     for key in ("title", "idea", "picture"):
-        if not texts[key]:
-            raise table.make_problem("", N_("{key} is missing in step {number}"), key=key, number=table.number)
+        table.require(bool(texts[key]), "", MISSING, key, number=table.number)
     page, page_choices = _read_link(table, "link", texts["link"], is_custom)
     return LessonStep(
         texts["title"],
@@ -202,20 +208,26 @@ def _read_step(table: _Table, is_custom: bool) -> LessonStep:
     )
 
 
-def _check_braces(table: _Table, key: str, template: str) -> None:
+def _check_braces(table: _Table, key: str, text: str) -> None:
     """Check that fields are plain names, so that nothing is reached through them; raise a Problem."""
     try:
-        fields = list(string.Formatter().parse(template))
+        fields = list(string.Formatter().parse(text))
     except ValueError as wrong:
         raise table.make_problem(
             key, N_("{value}; for braces write {opening} and {closing}"), wrong, opening="{{", closing="}}"
         ) from None
     for _text, name, spec, _how in fields:
-        if name is not None and not (name.isidentifier() and FORM.fullmatch(spec or "")):
-            field = f"{name}:{spec}" if spec else name
-            raise table.make_problem(
-                key, N_("“{value}” must be the name of a fact, such as {example}"), field, example="{share:.0%}"
-            )
+        is_plain, field = (
+            name is None or (name.isidentifier() and FORM.fullmatch(spec or "")),
+            f"{name}:{spec}".rstrip(":"),
+        )
+        table.require(
+            bool(is_plain),
+            key,
+            N_("“{value}” must be the name of a fact, such as {example}"),
+            field,
+            example="{share:.0%}",
+        )
 
 
 def _read_facts(table: _Table) -> tuple[str, ...]:
@@ -228,21 +240,19 @@ def _read_facts(table: _Table) -> tuple[str, ...]:
 def _read_picture(table: _Table, key: str) -> LessonPicture:
     with_key = SETTINGS[key]
     kind, settings = table.fields[key], table.fields.get(with_key, {})
-    if not isinstance(kind, str) or kind not in PICTURES:
-        raise table.make_problem(key, ONE_OF, kind, f"{key} = ", allowed=MessageList(PICTURES))
-    allowed_settings = PICTURES[kind].allowed_settings
-    if not isinstance(settings, dict):
-        raise table.make_problem(with_key, LIKE, settings, allowed='{ name = "value" }')
+    is_known = isinstance(kind, str) and kind in PICTURES
+    table.require(is_known, key, ONE_OF, kind, f"{key} = ", allowed=MessageList(PICTURES))
+    allowed = PICTURES[kind].allowed_settings
+    table.require(isinstance(settings, dict), with_key, LIKE, settings, allowed='{ name = "value" }')
     for name, value in settings.items():
-        if name not in allowed_settings:
-            template = (
-                N_("“{value}” cannot be set on this picture; allowed: {allowed}")
-                if allowed_settings
-                else N_("“{value}” cannot be set on this picture; nothing can")
-            )
-            raise table.make_problem(with_key, template, name, allowed=MessageList(allowed_settings))
-        if value not in allowed_settings[name]:
-            raise table.make_problem(with_key, ONE_OF, value, f"{name} = ", allowed=MessageList(allowed_settings[name]))
+        table.require(
+            name in allowed,
+            with_key,
+            N_("“{value}” cannot be set on this picture; allowed: {allowed}"),
+            name,
+            allowed=MessageList(allowed or ("—",)),
+        )
+        table.require(value in allowed[name], with_key, ONE_OF, value, f"{name} = ", allowed=MessageList(allowed[name]))
     return LessonPicture(kind, settings)
 
 
@@ -251,32 +261,38 @@ def _read_question(table: _Table, texts: Mapping[str, str]) -> Question | None:
     answers, ids = table.fields.get("answers", []), table.fields.get("ids", [])
     if not prompt:
         return None
-    if not isinstance(answers, list) or not all(isinstance(answer, str) and answer for answer in answers):
-        raise table.make_problem("answers", LIKE, answers, allowed='["one answer", "another"]')
-    if not answers and "facts" not in table.fields:
-        raise table.make_problem("question", N_("“{value}” needs answers, and a sign at the right one: [x]"), prompt)
+    are_texts = isinstance(answers, list) and all(isinstance(answer, str) and answer for answer in answers)
+    table.require(are_texts, "answers", LIKE, answers, allowed='["one answer", "another"]')
+    table.require(
+        bool(answers) or "facts" in table.fields,
+        "question",
+        N_("“{value}” needs answers, and a sign at the right one: [x]"),
+        prompt,
+    )
     for answer in answers:
         _check_braces(table, "answers", answer)
-    if not ids:
-        if answers and not _is_integer(right, 1, len(answers)):
-            raise table.make_problem(
-                "right" if "right" in table.fields else "answers",
-                N_("right = “{value}” must be the number of one answer, 1 to {most}; in Markdown that one has [x]"),
-                right,
-                most=len(answers),
-            )
-        return Question(prompt, truth, {str(i): a for i, a in enumerate(answers, 1)}, str(right) if answers else "")
-    is_list = isinstance(ids, list) and all(isinstance(answer_id, str) for answer_id in ids)
-    if not is_list or len({*ids}) != len(answers):
-        raise table.make_problem("ids", N_("ids = “{value}” must be one text for each answer"), ids)
-    return Question(prompt, truth, dict(zip(ids, answers, strict=True)))
+    if ids:
+        are_ids = isinstance(ids, list) and all(isinstance(answer_id, str) for answer_id in ids)
+        is_each = are_ids and len({*ids}) == len(answers)
+        table.require(is_each, "ids", N_("ids = “{value}” must be one text for each answer"), ids)
+        return Question(prompt, truth, dict(zip(ids, answers, strict=True)))
+    template = N_("right = “{value}” must be the number of one answer, 1 to {most}; in Markdown that one has [x]")
+    is_one, key = not answers or _is_integer(right, 1, len(answers)), "right" if "right" in table.fields else "answers"
+    table.require(is_one, key, template, right, most=len(answers))
+    return Question(prompt, truth, {str(i): a for i, a in enumerate(answers, 1)}, str(right) if answers else "")
 
 
 def _read_minutes(table: _Table) -> int:
     minutes, low, high = table.fields.get("minutes", 3), 0, 120
-    if not _is_integer(minutes, low, high):
-        template = N_("“{value}” must be a whole number, {low} to {high}")
-        raise table.make_problem("minutes", template, minutes, "minutes = ", low=low, high=high)
+    table.require(
+        _is_integer(minutes, low, high),
+        "minutes",
+        N_("“{value}” must be a whole number, {low} to {high}"),
+        minutes,
+        "minutes = ",
+        low=low,
+        high=high,
+    )
     return int(minutes)
 
 
@@ -288,8 +304,7 @@ def _read_page_links(top: _Table, is_custom: bool) -> tuple[PageLink, ...]:
     """What can be tried after a lesson, each written as a link of Markdown."""
     lines = top.fields.get("next", [])
     found = [re.fullmatch(r"\[(.+)\]\((.+)\)", str(line)) for line in lines] if isinstance(lines, list) else [None]
-    if None in found:
-        raise top.make_problem("next", LIKE, lines, allowed="[another mask](masks?m_view=training)")
+    top.require(None not in found, "next", LIKE, lines, allowed="[another mask](masks?m_view=training)")
     return tuple((link[1], *_read_link(top, "next", link[2], is_custom)) for link in found if link)
 
 
@@ -303,9 +318,13 @@ def _read_link(table: _Table, key: str, link: str, is_checked: bool) -> tuple[st
     parts = urlsplit(link)
     page, page_choices = parts.path.rstrip("/").rpartition("/")[2] or HOME, dict(parse_qsl(parts.query, True))
     known = sorted(registered.page for registered in pages_with_choices() if registered.page != EVERY_PAGE)
-    if is_checked and page not in known:
-        template = N_("link: “{value}” is no page; pages are: {allowed}")
-        raise table.make_problem(key, template, page, allowed=MessageList(known))
+    table.require(
+        not is_checked or page in known,
+        key,
+        N_("link: “{value}” is no page; pages are: {allowed}"),
+        page,
+        allowed=MessageList(known),
+    )
     try:
         if is_checked:
             parse_choices(page, page_choices)

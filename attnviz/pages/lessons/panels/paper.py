@@ -19,6 +19,7 @@ OPENING = 5
 WORKSHEET = 20  #: minutes, in the long plan; the short one has what is left
 ANSWERS = {SHORT: 5, LONG: 10}
 OWN_TRY = 8  #: minutes, at least, in which students go their own ways
+BY_HAND = 5  #: minutes, at most, after each step
 
 
 def draw_paper(lesson: Lesson, sentence: str, labels: Callable[[LessonStep], list[str]], fill: Fill) -> None:
@@ -86,7 +87,7 @@ def _draw_plan(lesson: Lesson, head: str, _labels: Callable[[LessonStep], list[s
 def plan_rows(lesson: Lesson, fill: Fill) -> Iterator[tuple[tuple[int, int], str]]:
     """Minutes of each part of the hour, in the short and in the long plan, and what is done, as HTML."""
     spare = LONG - OPENING - lesson.minutes - WORKSHEET - ANSWERS[LONG]
-    hands_on = max(0, spare - OWN_TRY) // len(lesson.steps)
+    hands_on = min(BY_HAND, max(0, spare - OWN_TRY) // len(lesson.steps))
     yield (
         (OPENING, OPENING),
         _("Open the room, and type the class’s sentence or take the lesson’s. Who knows what attention is?"),
