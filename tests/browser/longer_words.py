@@ -45,11 +45,29 @@ def write(folder: Path) -> None:
         elif message.id:
             message.string = longer(message.id) if isinstance(message.id, str) else (longer(message.id[-1]),)
     (folder / f"{NAME}.mo").write_bytes(languages.program_of(catalog))
+    for file in languages.LESSONS.glob("*.en.md"):
+        lines = [begins + (text if begins in languages.UNTRANSLATED else longer(text)) for begins, text in parts(file)]
+        (folder / file.name.replace(".en.", f".{NAME}.")).write_text("\n".join(lines), "utf-8")
+
+
+def parts(file: Path) -> list[tuple[str, str]]:
+    """How each line of a lesson's file begins, and its text."""
+    lines = file.read_text("utf-8").splitlines()
+    begins = [match[0] for line in lines if (match := languages.LINE.match(line))]
+    return [(sign, line.removeprefix(sign)) for sign, line in zip(begins, lines, strict=True)]
+
+
+def lessons_in_chinese() -> dict[str, str]:
+    """Each English text of the lessons, and what it is in Chinese."""
+    files = ((file, file.with_name(file.name.replace(".en.", ".zh."))) for file in languages.LESSONS.glob("*.en.md"))
+    pairs = (pair for both in files for pair in zip(*map(parts, both), strict=True))
+    return {english: chinese for (begins, english), (_, chinese) in pairs if begins not in languages.UNTRANSLATED}
 
 
 def script(folder: Path, app: Path) -> Path:
     """A script that serves the app in this language and English."""
     file = folder / "app.py"
     own = f"from pathlib import Path\n\nfrom attnviz.base import words\n\nwords.LOCALE_DIR = Path({str(folder)!r})\n"
-    file.write_text(own + app.read_text("utf-8").replace("from __future__ import annotations\n", ""))
+    lessons = "\nfrom attnviz.pages.lessons.panels import all_lessons\n\nall_lessons.TEXTS = words.LOCALE_DIR\n"
+    file.write_text(own + app.read_text("utf-8").replace("from __future__ import annotations\n", "") + lessons)
     return file

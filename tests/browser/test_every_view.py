@@ -52,7 +52,7 @@ VISITORS = " ".join(
 WALKS = {name: list(held) for name, held in groupby(sorted(views(), key=page_of), page_of)}
 CHINESE = {
     each.id: each.string for each in languages.read(LOCALE_DIR / "zh.po") if each.id and isinstance(each.id, str)
-}
+} | longer_words.lessons_in_chinese()
 #: what a page says, and what it would say in Chinese
 OF_LONGER = {longer_words.longer(text): chinese for text, chinese in CHINESE.items()}
 ALL_LONGER = "\n".join(OF_LONGER)
