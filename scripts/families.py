@@ -35,6 +35,9 @@ KNOWN = {
     "nemotron_asr_streaming": _NOISE,
     "nemotron_asr_streaming_encoder": _NOISE,
     "switch_transformers": "1.0e-5 by rounding: position bias makes its scores large, and nothing scales them",
+    "cpmant": "it reports its weights without the prompt that it puts before the text; ours are of all positions",
+    "squeezebert": "its eager path reports scores before the softmax as if they were weights",
+    "wavlm": "its eager path reports the mean over heads as the weights of each",
     "t5gemma2": "its decoder attends to target and source at once; it reports the two parts, ours is the whole",
 }
 

@@ -16,7 +16,7 @@ from attnviz.base.message import MessageList, Problem, require_whole
 from attnviz.models.attribution.measure import Measure
 from attnviz.models.attribution.patching import Model, Prompt, change_outputs, model_arguments
 from attnviz.models.capture import Edit, Trace, capture, intervene
-from attnviz.models.capture.forward_pass import unwrap_model
+from attnviz.models.capture.forward_pass import has_two_stacks, unwrap_model
 from attnviz.models.capture.head_selection import to_float32
 from attnviz.models.capture.metric import Metric, accept_old_words
 
@@ -104,6 +104,8 @@ class Ablation:
         if by not in ("mean", "resample"):
             raise Problem('by={by} must be "mean" or "resample"', by=repr(by))
         self.by, self._module, self._prompt = by, unwrap_model(model), prompt
+        if has_two_stacks(self._module):
+            raise Problem("a circuit is found in models with one list of self-attention layers")
         self._measure = Measure.of(model, metric, position, tokenizer)
         self._pass = partial(_run_prompt, model, tokenizer=tokenizer)
         self._record = partial(self._pass, residual=True, logits=self._measure.logits)

@@ -6,11 +6,11 @@ one pass for a few sites. Prompts may come in pairs: row by row, with the mean a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count, islice, product
+from itertools import chain, count, islice, product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import torch
@@ -20,7 +20,7 @@ from attnviz.base.extras import load_figures, pandas
 from attnviz.base.message import MessageList, Problem, require_whole
 from attnviz.base.words import N_
 from attnviz.models.attribution.measure import Measure
-from attnviz.models.capture.edit import Edit
+from attnviz.models.capture.edit import Edit, list_blocks
 from attnviz.models.capture.forward_pass import (
     attach_hooks,
     has_two_stacks,
@@ -51,7 +51,9 @@ _ONE_LIST = N_("patching needs a model with one list of self-attention layers")
 class Site(NamedTuple):
     """A patched activation: what a part of a layer hands on, at a position. Layers and heads count from 0.
 
-    A head hands on its `z`, and "attn" is all heads of the layer; "mlp" is what the MLP adds to the stream.
+    A head hands on its `z`, and "attn" is all heads of the layer; "mlp" is what the MLP adds to the stream. Of an
+    encoder-decoder, layers of heads are those of the trace, "resid" counts the encoder's blocks first, and "mlp" the
+    decoder's alone.
     """
 
     layer: int
@@ -140,7 +142,7 @@ class Patching:
     @property
     def by_head(self) -> Tensor:
         """Effect of each head at all positions together, (L, H)."""
-        return self.heads.sum(-1)
+        return _sum_positions(self.heads)
 
     def at(self, site: Site | tuple[Any, ...]) -> float:
         """Linearised effect of one site, the mean over the prompts."""
@@ -156,7 +158,9 @@ class Patching:
         elif not isinstance(part, str):
             values = values[:, resolve_index("head", part, values.shape[1])]
         length = values.shape[-1]
-        return Effect.of(values.sum(-1) if position is None else values[:, resolve_index("position", position, length)])
+        return Effect.of(
+            _sum_positions(values) if position is None else values[:, resolve_index("position", position, length)]
+        )
 
     def _rows(self, name: str) -> Tensor:
         if name not in self.by_prompt:
@@ -177,7 +181,7 @@ class Patching:
         if part is None:
             values = self.by_head if among == "heads" else self.heads
         else:
-            values = self.mlps.sum(-1) if part == "mlp" else self.streams
+            values = _sum_positions(self.mlps) if part == "mlp" else self.streams
         best = values.nan_to_num(0.0).abs().flatten().topk(min(n, values.numel())).indices
         places = torch.stack(torch.unravel_index(best, values.shape), 1).tolist()
         return [Site(*index) if part is None else Site(index[0], part, *index[1:]) for index in places]  # type: ignore[arg-type]
@@ -208,6 +212,11 @@ class Patching:
         return load_figures("library_charts").draw_head_map("effect", self.by_head.numpy())
 
 
+def _sum_positions(values: Tensor) -> Tensor:
+    """Sum over the last axis without NaN; NaN where nothing else is."""
+    return values.nansum(-1).masked_fill(values.isnan().all(-1), torch.nan)
+
+
 NO_MLPS = N_("the MLPs of this model cannot be told from what is around them")
 
 
@@ -228,7 +237,7 @@ def attribution_patching(
     the two of each pair in two batches, must have as many tokens. Two passes and one backward.
     """
     measure = Measure.of(model, metric, position, tokenizer)
-    good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure, find_mlps=True, grad=True)
+    good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure, find_mlps=True, grad=True, two_stacks=True)
     value = measure.evaluate(bad.trace)
     parts = [*bad.outputs, *bad.streams, *bad.mlps.values()]
     slopes = torch.autograd.grad(value.sum(), parts, materialize_grads=True)
@@ -237,13 +246,15 @@ def attribution_patching(
         (to_float32(slope) * (to_float32(new) - to_float32(old)).detach()).sum(-1).cpu()
         for slope, new, old in zip(slopes, clean_parts, parts, strict=True)
     ]  # (B, H, T) or (B, T)
+    longest = max(effect.shape[-1] for effect in effects)  # an encoder's positions are not a decoder's
+    effects = [nn.functional.pad(effect, (0, longest - effect.shape[-1]), value=torch.nan) for effect in effects]
     heads, streams = effects[: len(bad.outputs)], effects[len(bad.outputs) :][: len(bad.streams)]
     mlps = dict(zip(bad.mlps, effects[len(heads) + len(streams) :], strict=True))
     most = max(effect.shape[1] for effect in heads)
     padded = [nn.functional.pad(effect, (0, 0, 0, most - effect.shape[1]), value=torch.nan) for effect in heads]
     by_prompt = {"heads": torch.stack(padded, 1), "streams": torch.stack(streams, 1)}
     if mlps:
-        nothing = torch.zeros_like(streams[0])
+        nothing = torch.zeros_like(next(iter(mlps.values())))
         by_prompt["mlps"] = torch.stack([mlps.get(name, nothing) for name in good.mlp_names], 1)
     return Patching(
         by_prompt,
@@ -280,7 +291,7 @@ def _exact_effects(
 ) -> Iterator[tuple[Site, Effect]]:
     """Yield each site with its exact effect."""
     find_mlps = any(site.part == "mlp" for _, site in sites)  # which takes memory
-    good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure, find_mlps)
+    good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure, find_mlps, two_stacks=True)
     before, left = measure.evaluate(bad.trace), ((given, good.resolve_site(site)) for given, site in sites)
     while some := list(islice(left, at_once)):
         with good.patch([site for _, site in some]) as edits:
@@ -354,7 +365,7 @@ class PromptPass:
         with change_outputs(module, {name: partial(keep_mlp, name) for name in names if name}):
             trace = intervene(
                 model,
-                Edit(stream=keep),
+                _edit_all_streams(module, keep),
                 *args,
                 **inputs,
                 logits=measure.logits,
@@ -382,8 +393,12 @@ class PromptPass:
 
     @property
     def lengths(self) -> list[int]:
-        """Number of real tokens of each row; raises a Problem unless they went through one list of self-attention."""
-        shapes = {(layer.kind, layer.shape[0], layer.shape[2]) for layer in self.trace}
+        """Number of real tokens of each row; raises a Problem unless they went through one list of self-attention.
+
+        Of an encoder-decoder it is the encoder's.
+        """
+        two = has_two_stacks(self.model)
+        shapes = {(layer.kind, layer.shape[0], layer.shape[2]) for layer in self.trace.layers[: 1 if two else None]}
         kind, batch, length = shapes.pop()
         if shapes or kind != "self":
             raise Problem(_ONE_LIST)
@@ -402,7 +417,9 @@ class PromptPass:
         part: Any = site.part
         if not isinstance(part, str):
             part = resolve_index("head", part, self.trace[layer].n_heads)
-        length = self.trace[0].shape[2]
+        length = self.trace[layer].shape[2] if part not in ("mlp", "resid") else self.streams[-1].shape[1]
+        if part == "resid":
+            length = self.streams[layer].shape[1]
         return Site(layer, part, None if site.position is None else resolve_index("position", site.position, length))
 
     def patch(self, sites: list[Site]) -> _Patch:
@@ -427,7 +444,7 @@ class _Patch:
             number = next(blocks)
             return _insert(source.streams[number], [entry for entry in of["resid"] if entry[1].layer == number], stream)
 
-        self.edits += [Edit(stream=put_stream)] if of["resid"] else []
+        self.edits += _edit_all_streams(source.model, put_stream) if of["resid"] else []
         changes = {}
         for number in {site.layer for _, site in of["mlp"]}:
             name = source.mlp_names[number]
@@ -444,13 +461,20 @@ class _Patch:
 
 
 def clean_and_corrupted_pass(
-    model: Model, clean: Prompt, corrupted: Prompt, measure: Measure, find_mlps: bool = False, grad: bool = False
+    model: Model,
+    clean: Prompt,
+    corrupted: Prompt,
+    measure: Measure,
+    find_mlps: bool = False,
+    grad: bool = False,
+    two_stacks: bool = False,
 ) -> tuple[PromptPass, PromptPass]:
     """Run both prompts, or batches of them; raises a Problem if the two of a pair differ in length.
 
-    MLPs are those of the clean pass; with `grad`, activations of the corrupted one stay in the graph.
+    MLPs are those of the clean pass; with `grad`, activations of the corrupted one stay in the graph. An
+    encoder-decoder is refused without `two_stacks`.
     """
-    if has_two_stacks(unwrap_model(model)):
+    if has_two_stacks(unwrap_model(model)) and not two_stacks:
         raise Problem(_ONE_LIST)
     good = PromptPass.run(model, clean, measure, find_mlps)
     bad = PromptPass.run(model, corrupted, measure, mlp_names=good.mlp_names if grad else None)
@@ -461,14 +485,22 @@ def clean_and_corrupted_pass(
             clean=len(lengths[0]),
             corrupted=len(lengths[1]),
         )
-    for one, other in zip(*lengths, strict=True):
-        if one != other or good.trace[0].shape[2] != bad.trace[0].shape[2]:
+    positions = [list(zip(*lengths, strict=True))]
+    positions += [[(one.shape[2], other.shape[2])] for one, other in zip(good.trace, bad.trace, strict=True)]
+    for one, other in chain.from_iterable(positions):
+        if one != other:
             raise Problem(
                 "the clean prompt has {clean} tokens and the corrupted one {corrupted}: patching needs as many in both",
                 clean=one,
                 corrupted=other,
             )
     return good, bad
+
+
+def _edit_all_streams(model: nn.Module, change: Callable[[Tensor], Tensor]) -> list[Edit]:
+    """Edits of the stream at each block, of an encoder and its decoder too."""
+    towers = sorted(list_blocks(model, None)) if has_two_stacks(model) else [None]
+    return [Edit(stream=change, tower=tower) for tower in towers]
 
 
 def change_outputs(model: nn.Module, changes: Mapping[str, Any]) -> AbstractContextManager[None]:

@@ -242,7 +242,7 @@ def edit_streams(model: nn.Module, edits: Sequence[Edit], locate: StreamLocator 
 
 def _select_blocks(model: nn.Module, edit: Edit) -> list[NamedBlock]:
     """Blocks that an edit names by number or module name; raises a Problem if one does not exist."""
-    lists = _block_lists(model, edit.tower)
+    lists = list_blocks(model, edit.tower)
     chosen: list[NamedBlock] = []
     for choice in resolve_layers(edit.layers):
         if isinstance(choice, str) and choice != "all":
@@ -261,7 +261,7 @@ def _select_blocks(model: nn.Module, edit: Edit) -> list[NamedBlock]:
     return chosen
 
 
-def _block_lists(model: nn.Module, tower: str | None) -> dict[str, list[NamedBlock]]:
+def list_blocks(model: nn.Module, tower: str | None) -> dict[str, list[NamedBlock]]:
     """Outermost numbered modules by the dotted name of their list; of one tower if it is given."""
     lists: dict[str, list[NamedBlock]] = {}
     for name, module in modules_by_name(model).items():

@@ -56,8 +56,8 @@ class LogitAttribution:
 
     heads: Tensor  #: (B, L, H); NaN where a layer has fewer heads
     biases: Tensor  #: (B, L): of the output projections' biases
-    layers: tuple[str, ...]  #: the layers' dotted names
-    mlps: Tensor  #: (B, L)
+    layers: tuple[str, ...]  #: the layers' dotted names; of an encoder-decoder, those of the decoder
+    mlps: Tensor  #: (B, L): of a block with self- and cross-attention at the second; 0 at the first
     embedding: Tensor  #: (B,): of the token's own vector
     positions: Tensor | None  #: (B,): of the learned vector of its position; None where the model adds none
     rest: Mapping[str, Tensor]  #: (B,) each: of the biases of norms and of the unembedding, by the modules' names
@@ -136,18 +136,22 @@ def attribute_logit(
     path, at = residual.require_path(), positions[:, None]
     row, output_bias = path.direction(metric, len(positions))
     directions = residual.find_directions(row[:, None], at)
-    parts = [_head_parts(layer, way[:, 0], positions) for layer, way in zip(layers, directions.heads, strict=True)]
+    inside = residual.layers_inside(layers)
+    parts = [_head_parts(layer, directions.heads[number][:, 0], positions) for number, layer in inside]
     biases = [
-        torch.zeros_like(way[:, 0, 0]) if layer.b_o is None else way[:, 0] @ to_float32(layer.b_o)
-        for layer, way in zip(layers, directions.heads, strict=True)
+        torch.zeros_like(way[:, 0]) if layer.b_o is None else way @ to_float32(layer.b_o)
+        for layer, way in ((layer, directions.heads[number][:, 0]) for number, layer in inside)
     ]
     stream_terms = [
         project_onto(way, stream, at)[:, 0] for way, stream in zip(directions.streams, residual.streams, strict=True)
     ]
-    mlps = [
-        stream_terms[n + 1] - stream_terms[n] - head_parts.added.sum(1) - biases[n] - directions.block_biases[n][:, 0]
-        for n, head_parts in enumerate(parts)
-    ]
+    mlps = [torch.zeros_like(bias) for bias in biases]
+    last_of = {number: n for n, (number, _) in enumerate(inside)}  # a decoder's block has two layers
+    for number, n in last_of.items():
+        mlps[n] += stream_terms[number + 1] - stream_terms[number] - directions.block_biases[number][:, 0]
+        for m, (other, _) in enumerate(inside):
+            if other == number:
+                mlps[n] -= parts[m].added.sum(1) + biases[m]
     rest = {name: bias[:, 0] for name, bias in directions.biases.items()}
     embedding = _token_term(residual, stream_terms[0], directions.streams[0], at, rest)
     positions_part = rest.pop("positions", None)
@@ -155,7 +159,7 @@ def attribute_logit(
         rest[path.output] = output_bias
     if logits is None:
         logits = path.logits(vectors_at(residual[-1], at)[:, 0])
-    widest = max(layer.n_heads for layer in layers)
+    widest = max(layer.n_heads for _, layer in inside)
     return LogitAttribution(
         torch.stack(
             [
@@ -165,7 +169,7 @@ def attribute_logit(
             1,
         ),
         torch.stack(biases, 1),
-        tuple(layer.name for layer in layers),
+        tuple(layer.name for _, layer in inside),
         torch.stack(mlps, 1),
         embedding,
         positions_part,

@@ -84,6 +84,8 @@ def record_calls(model: nn.Module, recorder: Recorder | None = None) -> Iterator
         _FunctionMode(recorder, watch, running_module),
     ):
         yield recorder
+    if isinstance(recorder, PlainRecorder) and recorder.exact_only and watch.open:
+        raise NotExact("{name} computes attention in its own way", name=type(model).__name__)
     if watch.counts:
         raise NotExact(
             "{model} computes attention by hand in a form that is not known: {count} times what a softmax gave was "

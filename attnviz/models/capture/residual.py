@@ -1,6 +1,6 @@
 """Residual stream of one pass, and the linear maps from each point of it to a logit."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -10,8 +10,10 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
 from attnviz.base.message import Message, Problem
+from attnviz.models.capture.forward_pass import block_name
 from attnviz.models.capture.head_selection import to_float32
 from attnviz.models.capture.metric import LogitSum
+from attnviz.models.capture.recorded_layer import RecordedLayer
 
 # A norm, factor, layer or activation of one pass, linearised by freezing its scale.
 TENSORS, NUMBERS = ("matrix", "gain", "scale", "bias"), ("name", "centres", "eps", "function")  #: of a `FrozenMap`
@@ -230,6 +232,12 @@ class Residual:
         if block in self.blocks:
             return self.streams[self.blocks.index(block)]
         return None if self.encoder is None else self.encoder.stream_at(block)
+
+    def layers_inside(self, layers: Sequence[RecordedLayer]) -> list[tuple[int, RecordedLayer]]:
+        """The layers that write into this stream, each with the number of its block."""
+        numbers = {name: number for number, name in enumerate(self.blocks)}
+        found = ((numbers.get(block_name(layer.name) or ""), layer) for layer in layers)
+        return [(number, layer) for number, layer in found if number is not None]
 
     def require_path(self, through_blocks: bool = True) -> LogitPath:
         """Path to the logits; raises a Problem if it is not known, through all blocks or after the last one."""

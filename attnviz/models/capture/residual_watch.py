@@ -283,7 +283,7 @@ class ResidualWatch:
 
     def _follow_through_blocks(self, residual: Residual, trace: Trace) -> Residual:
         """The stream with the maps of all its blocks; raises a Problem if they cannot be found."""
-        joints = self._find_joints(trace.layers, residual.blocks)
+        joints = self._find_joints(trace.layers, residual.blocks, residual.encoder)
         maps = {
             f"{n}.{location}": frozen_map
             for n, joint in enumerate(joints)
@@ -332,25 +332,32 @@ class ResidualWatch:
             for each in lists
         ]
 
-    def _find_joints(self, layers: tuple[RecordedLayer, ...], blocks: tuple[str, ...]) -> list[Joint]:
+    def _find_joints(
+        self, layers: tuple[RecordedLayer, ...], blocks: tuple[str, ...], encoder: Residual | None
+    ) -> list[Joint]:
         """Find how each block adds its attention and MLP to the stream."""
         joints = []
-        without = set(blocks).difference(block_name(layer.name) or "" for layer in layers)
+        inside: dict[str, list[RecordedLayer]] = {name: [] for name in blocks}
+        for layer in layers:
+            group = inside.get(block_name(layer.name) or "")
+            if group is not None and layer.kind not in [other.kind for other in group]:
+                group.append(layer)
+            elif encoder is None or group is not None or encoder.stream_at(block_name(layer.name) or "") is None:
+                raise Problem("{name} lies outside the blocks of the residual stream", name=layer.name)
+        without = [name for name, group in inside.items() if not group]
         if without:
             raise Problem(
                 "these blocks have no attention that was recorded: {names}", names=MessageList(sorted(without))
             )
-        for number, layer in enumerate(layers):
-            block = block_name(layer.name)
-            if number >= len(blocks) or block != blocks[number] or layer.kind != "self":
-                raise Problem("{name} lies outside the blocks of the residual stream", name=layer.name)
-            passage = self.passages[blocks[number]][0]
-            joint = find_joint(passage, self._projection_output(layer), self._block_parts(passage))
+        for number, (name, group) in enumerate(inside.items()):
+            passage = self.passages[name][0]
+            outputs = [self._projection_output(layer) for layer in group]
+            joint = find_joint(passage, sum(outputs[1:], outputs[0]), self._block_parts(passage))
             if joint is None:
                 raise Problem(
                     "what stands between the attention of {name} and the residual stream is neither a norm nor a "
                     "factor",
-                    name=layer.name,
+                    name=group[0].name,
                 )
             if number + 1 < len(blocks) and not is_close(
                 self.passages[blocks[number + 1]][0].hidden_in, passage.hidden_out

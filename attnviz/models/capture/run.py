@@ -390,7 +390,9 @@ def _require_known_ids(module: Any, ids: Any) -> None:
     config = getattr(module, "config", None)
     if config is None or config is not config.get_text_config() or module.main_input_name != "input_ids":
         return
-    table = module.get_input_embeddings()
+    table = None
+    with suppress(NotImplementedError):  # Canine has several
+        table = module.get_input_embeddings()
     if not isinstance(table, nn.Embedding) or not isinstance(ids, Tensor) or not ids.numel():
         return
     for extreme in (int(ids.min()), int(ids.max())):

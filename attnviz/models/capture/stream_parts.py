@@ -600,8 +600,9 @@ class BlockRun:
 
     def read_encoder(self, layer: RecordedLayer, rows: Tensor, head: int) -> Tensor:
         """Keys (R, K, D) of one head that a cross-attention layer makes of rows of the encoder's stream."""
-        chunks = (
-            (self.call.with_hidden(self.stream, chunk.to(self.stream.dtype)), len(chunk)) for chunk in self._split(rows)
+        chunks = (  # UMT5 counts its rows in the decoder's stream
+            (self.call.with_hidden(self.stream.expand(len(chunk), -1, -1), chunk.to(self.stream.dtype)), len(chunk))
+            for chunk in self._split(rows)
         )
         return torch.cat([self.read_qk(layer, call, self._hooks(count, {}), head)[1] for call, count in chunks])
 

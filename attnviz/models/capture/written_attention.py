@@ -118,6 +118,9 @@ class SoftmaxWatch:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()  #: of those that were not understood, by the dotted name of the module
+        self.open: set[int] = set()  #: numbers of softmaxes of four axes that reached no product: sparse attention
+        self._count = 0
+        self._numbers = WeakTensorKeyDictionary()  # of the softmax that weights come from
         self._key_axes = WeakTensorKeyDictionary()  # the axis of the keys, from the end; 0 where it is not known
         self._sources = WeakTensorKeyDictionary()  # what is known of the scores behind weights
         self._scores = WeakTensorKeyDictionary()  # products on their way; None: what depends on one in another way
@@ -131,6 +134,10 @@ class SoftmaxWatch:
             axis = kwargs.get("dim", args[1] if len(args) > 1 else None)
             if isinstance(result, Tensor) and result.dim() >= 3 and axis in (-1, result.dim() - 1):
                 self._key_axes[result] = -1
+                if result.dim() > 3:
+                    self._numbers[result] = self._count
+                    self.open.add(self._count)
+                    self._count += 1
                 known = self._scores.get(tensors[0])
                 if known is not None:
                     self._sources[result] = replace(known, scores=tensors[0], weights=result.clone())
@@ -142,6 +149,7 @@ class SoftmaxWatch:
         axis, source = self._key_axes[weights], self._sources.get(weights)
         if func in _PRODUCTS:
             del self._key_axes[weights]
+            self.open.discard(self._numbers.get(weights, -1))
             if any(tensor.dim() < 3 for tensor in tensors):
                 return None  # a table that serves the whole batch: no values of these positions
             match = _find_weights(func, args, tensors, weights, axis)
@@ -152,6 +160,8 @@ class SoftmaxWatch:
             self._key_axes[result] = _key_axis_after(func, args, weights, axis, result)
             if source is not None:
                 self._sources[result] = source
+            if weights in self._numbers:
+                self._numbers[result] = self._numbers[weights]
         return None
 
     def _follow_scores(

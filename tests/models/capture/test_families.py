@@ -32,7 +32,7 @@ FEATURES = {
 }
 EXACT = {name: {*each.split(", ")} - {""} for each, names in FEATURES.items() for name in names.split()}
 VISION = ["swin", "whisper"]  # those of patches in one grid: tests/models/pictures/test_patch_grid.py
-WEIGHTS_ONLY = ["xlnet", "funnel"]
+WEIGHTS_ONLY = ["xlnet", "deberta-v2"]
 
 
 def plain_of(model_class, config, model):

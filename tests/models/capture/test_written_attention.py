@@ -89,7 +89,7 @@ def reported(model: Any, ids: Tensor, **more: Any) -> Any:
         return model(ids, output_attentions=True, **more)
 
 
-def head_of(block: nn.Module, family: str, rows: Tensor, bias: bool) -> tuple[Tensor, Tensor]:
+def head_of(block: Any, family: str, rows: Tensor, bias: bool) -> tuple[Tensor, Tensor]:
     """Queries and keys (T, D) of the head, by the matrices of a block, of rows (T, M) after its norm."""
     if family == "gptj":
         sin, cos = block.attn.embed_positions[: len(rows)].chunk(2, -1)
@@ -242,4 +242,6 @@ def test_logits_and_patches_are_those_of_the_models_own_modules(family: str) -> 
     hook.remove()
     (gradient,) = torch.autograd.grad(logits[7] - logits[11], slope)
     linear = ((seen[0] - slope[0]) * gradient)[..., WIDTH : 2 * WIDTH].sum()
-    assert av.attribution_patching(model, one, two, metric).at((1, 1)) == pytest.approx(float(linear), abs=1e-4)
+    assert av.attribution_patching(model, one, two, metric).at((1, 1)) == pytest.approx(
+        float(linear.detach()), abs=1e-4
+    )

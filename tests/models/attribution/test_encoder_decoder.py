@@ -1,0 +1,141 @@
+"""Logits by heads and patching in T5, against torch hooks on its own modules."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+from transformers import T5Config, T5ForConditionalGeneration
+
+import attnviz as av
+from tests.models.tiny import VOCAB, given_to, tokens
+
+HEADS, WIDTH = 4, 8
+METRIC = av.logit_diff(7, 11)
+ENCODER, DECODER, CROSS = (
+    "encoder.block.1.layer.0.SelfAttention.o",
+    "decoder.block.1.layer.0.SelfAttention.o",
+    "decoder.block.0.layer.1.EncDecAttention.o",
+)
+CLEAN, CORRUPTED = (
+    {"input_ids": tokens(1, seed=seed), "decoder_input_ids": tokens(1, 5, seed=seed + 2)} for seed in (1, 9)
+)
+
+
+def t5(tied: bool = True) -> Any:
+    torch.manual_seed(0)
+    sizes = {
+        "d_model": HEADS * WIDTH,
+        "d_kv": WIDTH,
+        "num_heads": HEADS,
+        "num_layers": 2,
+        "d_ff": 48,
+        "vocab_size": VOCAB,
+    }
+    form = "relu" if tied else "gated-gelu"
+    model = T5ForConditionalGeneration(T5Config(**sizes, tie_word_embeddings=tied, feed_forward_proj=form)).eval()
+    for parameter in model.parameters():
+        parameter.data += 0.2 * torch.randn_like(parameter)
+    return model
+
+
+def given(model: Any, name: str, inputs: dict[str, Tensor]) -> Tensor:
+    """What a module is given in a pass."""
+    seen = list[Tensor]()
+    with given_to(model, name, lambda z: seen.append(z) or z):  # type: ignore[func-returns-value]
+        model(**inputs)
+    return seen[0].detach()
+
+
+def lead(model: Any, inputs: dict[str, Tensor]) -> Tensor:
+    logits = model(**inputs).logits[0, -1]
+    return logits[7] - logits[11]
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_a_logit_is_the_sum_of_what_heads_and_mlps_of_the_decoder_write(tied: bool) -> None:
+    model = t5(tied)
+    trace = av.capture(model, **CLEAN, residual=True)
+    found = trace.logit_attribution(7)
+    assert_close(found.total, model(**CLEAN).logits[0, -1:, 7].detach(), rtol=1e-4, atol=1e-4)
+    end, norm = trace.residual[-1][0, -1], model.decoder.final_layer_norm
+    scale = norm.weight * (end.square().mean() + norm.variance_epsilon).rsqrt()
+    direction = scale * model.lm_head.weight[7] * ((HEADS * WIDTH) ** -0.5 if tied else 1.0)
+    projections = [f"{name}.o" for name in found.layers]
+    assert projections == [
+        f"decoder.block.{n}.layer.{part}.o" for n in range(2) for part in ("0.SelfAttention", "1.EncDecAttention")
+    ]
+    for number, name in enumerate(projections):
+        z, weight = given(model, name, CLEAN)[0, -1], model.get_submodule(name).weight
+        for head in range(HEADS):
+            columns = slice(head * WIDTH, (head + 1) * WIDTH)
+            expected = float(z[columns] @ weight[:, columns].mT @ direction.detach())
+            assert float(found.heads[0, number, head]) == pytest.approx(expected, abs=1e-5)
+        assert float(found.sources(number, 1).sum()) == pytest.approx(float(found.heads[0, number, 1]), abs=1e-5)
+    for block in range(2):
+        mlp = model.get_submodule(f"decoder.block.{block}.layer.2.DenseReluDense")
+        hidden = given(model, f"decoder.block.{block}.layer.2.DenseReluDense", CLEAN)
+        expected = float((mlp(hidden)[0, -1] @ direction).detach())
+        assert float(found.mlps[0, 2 * block + 1]) == pytest.approx(expected, abs=1e-5)
+        assert float(found.mlps[0, 2 * block]) == 0
+
+
+@pytest.mark.parametrize("name", [ENCODER, DECODER, CROSS])
+@pytest.mark.parametrize("position", [None, 2])
+def test_patches_of_encoder_decoder_and_cross_attention_are_those_of_hooks(name: str, position: int | None) -> None:
+    model, head = t5(), 1
+    number = [f"{layer.name}.o" for layer in av.capture(model, **CLEAN)].index(name)
+    clean, columns = given(model, name, CLEAN), slice(head * WIDTH, (head + 1) * WIDTH)
+    rows = slice(None) if position is None else position
+
+    def put(z: Tensor) -> Tensor:
+        z[:, rows, columns] = clean[:, rows, columns]
+        return z
+
+    before = lead(model, CORRUPTED)
+    with given_to(model, name, put):
+        expected = float(lead(model, CORRUPTED) - before)
+    site = (number, head) if position is None else (number, head, position)
+    (effect,) = [found for _, found in av.activation_patching(model, CLEAN, CORRUPTED, METRIC, [site, (0, 0)])][:1]
+    assert effect == pytest.approx(expected, abs=1e-4)
+    own = given(model, name, CORRUPTED).requires_grad_()
+    hook = model.get_submodule(name).register_forward_pre_hook(lambda _, z: (own,))
+    (slope,) = torch.autograd.grad(lead(model, CORRUPTED), own)
+    hook.remove()
+    linear = float((slope * (clean - own))[:, rows, columns].sum())
+    every = av.attribution_patching(model, CLEAN, CORRUPTED, METRIC)
+    assert every.at(site) == pytest.approx(linear, abs=1e-4)
+    assert every.heads.shape == (6, HEADS, 7)
+    assert bool(every.heads[-1, :, 5:].isnan().all()), "the decoder has five positions"
+    assert bool(every.by_head.isfinite().all())
+    frame = every.to_dataframe()
+    rows_of = frame[(frame.layer == number) & (frame.part == head)]
+    assert len(rows_of) == clean.shape[1]
+    assert rows_of.effect.sum() == pytest.approx(every.at((number, head)), abs=1e-5)
+
+
+@pytest.mark.parametrize("block, name", [(1, "encoder.block.1"), (2, "decoder.block.0"), (3, "decoder.block.1")])
+def test_streams_of_both_are_patched_the_encoders_blocks_first(block: int, name: str) -> None:
+    model, rows = t5(), slice(3, 4)
+    clean = given(model, name, CLEAN)
+
+    def put(stream: Tensor) -> Tensor:
+        stream[:, rows] = clean[:, rows]
+        return stream
+
+    before = lead(model, CORRUPTED)
+    with given_to(model, name, put):
+        expected = float(lead(model, CORRUPTED) - before)
+    effects = dict(av.activation_patching(model, CLEAN, CORRUPTED, METRIC, [(block, "resid", 3)]))  # type: ignore[arg-type]
+    assert effects[block, "resid", 3] == pytest.approx(expected, abs=1e-4)  # type: ignore[index]
+
+
+def test_prompts_of_other_lengths_and_tools_of_one_list_are_refused() -> None:
+    model, shorter = t5(), CORRUPTED | {"decoder_input_ids": tokens(1, 4)}
+    with pytest.raises(av.Problem, match="clean prompt has 5 tokens and the corrupted one 4"):
+        av.attribution_patching(model, CLEAN, shorter, METRIC)
+    with pytest.raises(av.Problem, match="one list of self-attention layers"):
+        av.find_circuit(model, CLEAN, CORRUPTED, METRIC)
+    with pytest.raises(av.Problem, match="one list of self-attention layers"):
+        list(av.path_patching(model, CLEAN, CORRUPTED, METRIC, [(0, 0)]))
