@@ -66,7 +66,7 @@ def changed(name: str, config_class: type[PreTrainedConfig]) -> dict[str, Any]:
         return {"text_config": small_fields(text_class) | {"rope_parameters": found}}
     own: dict[str, dict[str, Any]] = {
         "bamba": {"attn_layer_indices": [1]},
-        **dict.fromkeys(("deberta", "deberta-v2"), {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}),
+        **{key: {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]} for key in ("deberta", "deberta-v2")},
         "nemotron": {"num_key_value_heads": 2},
         "esm": {"pad_token_id": 1, "vocab_size": 128},
         "gpt_neo": {"attention_types": [[["global", "local"], 1]], "num_layers": 2},
