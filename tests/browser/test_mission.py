@@ -783,11 +783,11 @@ def test_a_mistake_is_found_from_a_cold_start_and_shown_in_true_numbers(visit):
     page = visit("/")
     page.get_by_role("link", name="Find the mistake").click(timeout=FIRST_OPEN)
     lines = page.get_by_role("group", name="Lines of the program")
-    wrong = lines.get_by_role("button", name="6: weights = weights")
+    wrong = lines.get_by_role("button", name="6 weights = weights")
     expect(wrong).to_be_visible()
     assert "may_attend" in lines.inner_text()
     assert lines.locator("[data-sign='+']").count() == 0, "the right line is not there before a guess"
-    lines.get_by_role("button", name="3: scores").click()
+    lines.get_by_role("button", name="3 scores").click()
     said = page.get_by_role("status").filter(has_text="Softmax before masking")
     expect(said).to_contain_text("Not line 3. It is line 6")
     expect(lines.locator("[data-sign='+']")).to_have_count(2)
@@ -808,7 +808,7 @@ def test_a_mistake_is_found_from_a_cold_start_and_shown_in_true_numbers(visit):
     link = page.url
     switch_to(page, "Tiles")
     in_link(page, "topic=tiles")
-    lines.get_by_role("button", name="9: weights").press("Enter")
+    lines.get_by_role("button", name="9 weights").press("Enter")
     expect(page.get_by_role("status").filter(has_text="No maximum subtracted")).to_contain_text("Yes, line")
     page.get_by_role("button", name="Next program").click()
     in_link(page, "mistake=mask_late")

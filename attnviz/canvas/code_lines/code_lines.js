@@ -10,6 +10,9 @@ import { createBox, createButton, el, focusedElement, setText } from "../shared/
 const PARTS =
   /(?<quiet>#.*|'''.*?''')|(?<word>\b(?:def|return|for|in|if|is|not|None|class|import|self|super|zip|lambda)\b)|(?<name>\b(?:[a-z]+_)*[qkv](?:_[a-z]+)*\b)|(?<number>\b\d[\d_.e]*\b)/g;
 
+/** So many lines stand closer to each other, so that all fit on a presented page. */
+const MANY = 11;
+
 /** @extends {View<CodeLinesHeader>} */
 class CodeLines extends View {
   /** @param {HTMLElement} root */
@@ -39,6 +42,7 @@ class CodeLines extends View {
     this.list.dataset.about = this.header.about;
     this.list.classList.toggle("cl-told", right !== null);
     this.list.classList.toggle("cl-unfolds", unfolds);
+    this.list.classList.toggle("cl-many", lines.length > MANY);
     let number = 0;
     this.list.replaceChildren(...lines.map((line) => this.line(line, line.sign === "+" ? null : ++number)));
     setText(this.said, words.said);
@@ -58,7 +62,7 @@ class CodeLines extends View {
     struck.append(...coloured(line.text.slice(indent)));
     code.style.setProperty("--indent", String(indent));
     code.append(struck);
-    const parts = [el("span", "cl-at", number === null ? "+" : String(number), { "aria-hidden": "true" }), code];
+    const parts = [el("span", "cl-at", number === null ? "+" : String(number)), code];
     // on a phone of a room the question is voted on elsewhere
     const open = right === null && number !== null && line.text.trim() !== "" && this.header.session !== "room";
     const act = () => {
@@ -67,9 +71,7 @@ class CodeLines extends View {
       node.dataset.chosen = "waiting";
       this.tellPython("pointed", { line: number, about: this.header.about });
     };
-    const node = open
-      ? createButton("cl-line", null, act, { "aria-label": `${number}: ${line.text.trim()}` })
-      : el("div", "cl-line");
+    const node = open ? createButton("cl-line", null, act) : el("div", "cl-line");
     node.dataset.sign = line.sign.trim() || "=";
     if (right !== null && chosen === number) node.dataset.chosen = String(right);
     if (!line.text.trim()) node.dataset.empty = "";

@@ -54,11 +54,8 @@ def panel() -> None:
     name = current_mistake()
     mistake, guess = MISTAKES[name], link_state.value(choices.GUESS)
     line = guess[1] if guess is not None and guess[0] == name else None
-    with page_parts.main_picture():
-        _draw_program(name, mistake, line)
-        if line is not None:
-            with show_problems():
-                _draw_consequence(name, mistake)
+    with page_parts.main_picture(), show_problems():
+        _draw_program_and_weights(name, mistake, line)
     numbers = [number for number, code in enumerate(mistake.wrong_code, 1) if code.text.strip()]
     teaching.offer_question(
         _("Which line is wrong?"),
@@ -70,27 +67,13 @@ def panel() -> None:
 
 
 def _draw_program(name: str, mistake: maths.Mistake, line: int | None) -> None:
-    wrong = " / ".join(map(str, mistake.wrong_lines))
     found = line in mistake.wrong_lines
-    title = _(mistake.title)
-    verdict = None
-    if line is not None:
-        verdict = (
-            _("Yes, line {line}: {title}.").format(line=line, title=title)
-            if found
-            else _("Not line {line}. It is line {wrong}: {title}.").format(line=line, wrong=wrong, title=title)
-            if line
-            else _("It is line {wrong}: {title}.").format(wrong=wrong, title=title)
-        )
-        streak = count_streak()
-        if found and streak > 1:
-            verdict = join_sentences(verdict, _("That is {n} in a row.").format(n=streak))
     code_lines(
         "mistake-code",
         [(" ", code.text) for code in mistake.wrong_code] if line is None else mistake.lines,
         about=name,
         chosen=line,
-        verdict=None if verdict is None else (found, verdict),
+        verdict=None if line is None else (found, _say_verdict(mistake, line, found)),
         name=_("Lines of the program"),
         hint=_("Point at the line that is wrong."),
         on_line=lambda number: _guess(name, number),
@@ -113,6 +96,21 @@ def _draw_program(name: str, mistake: maths.Mistake, line: int | None) -> None:
                 on_click=link_state.set_and_push,
                 args=(choices.GUESS, (name, 0)),
             )
+
+
+def _say_verdict(mistake: maths.Mistake, line: int, found: bool) -> str:
+    """Whether the line is wrong, or else which is, and what is wrong with it."""
+    first, *others = map(str, mistake.wrong_lines)
+    wrong = _("{first} or {next}").format(first=first, next=others[0]) if others else first
+    title, streak = _(mistake.title), count_streak()
+    if not found:
+        template = _("Not line {line}. It is line {wrong}: {title}.") if line else _("It is line {wrong}: {title}.")
+        return template.format(line=line, wrong=wrong, title=title)
+    return join_sentences(
+        _("Yes, line {line}: {title}.").format(line=line, title=title),
+        _("Either of the two counts: they change places.") if others else "",
+        _("That is {n} in a row.").format(n=streak) if streak > 1 else "",
+    )
 
 
 def _guess(name: str, line: int) -> None:
@@ -143,19 +141,21 @@ def _open_next() -> None:
     _open_mistake(random.choice(fresh or others))
 
 
-def _draw_consequence(name: str, mistake: maths.Mistake) -> None:
-    """Draw what both programs make of the sentence, in pictures and numbers, and the test that tells them apart."""
-    words = split(link_state.value(choices.SENTENCE))
-    seed = link_state.value(choices.SEED)
+def _draw_program_and_weights(name: str, mistake: maths.Mistake, line: int | None) -> None:
+    """Draw the program; beside it, once it is answered, what it and the right one give, and below, what finds it."""
+    grid = st.container(key="mistake-beside")  # the style of the page lays it out
+    with grid.container():
+        _draw_program(name, mistake, line)
+    if line is None:
+        return
+    words, seed = split(link_state.value(choices.SENTENCE)), link_state.value(choices.SEED)
     found = cached_comparison(name, words, seed)
     sentence = describe(found, words)
-    page_parts.draw_columns(
-        lambda: _draw_picture(found, "wrong", words, name, sentence),
-        lambda: _draw_picture(found, "right", words, name, sentence),
-    )
-    st.markdown(sentence)
-    st.markdown(_(mistake.why))
-    st.markdown("**" + _("The test that finds it: {test}").format(test=_(mistake.test)) + "**  \n" + _verdict(found))
+    for side in ("wrong", "right"):
+        with grid.container():
+            _draw_picture(found, side, words, name, sentence)
+    st.markdown(f"**{sentence}** " + _(mistake.why))
+    st.markdown("**" + _("The test that finds it: {test}").format(test=_(mistake.test)) + "** " + _verdict(found))
     st.code(mistake.check, language="python", wrap_lines=True)
     ask_words(choices.SENTENCE, choices.SEED)
     show.program(
