@@ -167,12 +167,15 @@ test("presented, small letters are larger, as wide as they are measured, and no 
   assert.equal(sizeWithin(11, 9), 9);
   const before = textWidth("75%", 11);
   const documentElement = { hasAttribute: () => true };
+  Object.assign(globalThis, { innerWidth: 1280 });
   Object.defineProperty(globalThis, "document", { value: { documentElement }, configurable: true });
   try {
     assert.deepEqual([9, 11, 40].map(letterSize), [13.5, 16, 40]);
     assert.equal(textWidth("75%", 11) / before, 16 / 11);
     for (const room of [8, 12, 15, 30]) assert.ok(letterSize(sizeWithin(11, room)) <= room + 1e-9, String(room));
     assert.equal(letterSize(sizeWithin(11, 12)), 12, "all of the room");
+    Object.assign(globalThis, { innerWidth: 390 });
+    assert.equal(letterSize(11), 11, "in a hand it is near enough");
   } finally {
     Reflect.deleteProperty(globalThis, "document");
   }

@@ -76,10 +76,13 @@ function advanceOfOther(letter) {
 /** Pixels of letters at least while a page is presented, and how many times their size they become for it at most. */
 const [READABLE, MOST] = [16, 1.5];
 
+/** A window that is narrower is in a hand. */
+const IN_HAND = 640;
+
 /** The size in which letters are drawn: presented, small ones are larger. @param {number} size */
 export function letterSize(size) {
   const isPresented = globalThis.document?.documentElement?.hasAttribute("data-present");
-  return isPresented ? Math.max(size, Math.min(MOST * size, READABLE)) : size;
+  return isPresented && innerWidth > IN_HAND ? Math.max(size, Math.min(MOST * size, READABLE)) : size;
 }
 
 /** The size to ask for where letters may be `room` pixels high at most. @param {number} size @param {number} room */
