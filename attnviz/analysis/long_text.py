@@ -65,11 +65,14 @@ def make_overview(layer: RecordedLayer, head: int) -> HeadOverview:
         band = slice(start, min(start + rows, q_len))
         if is_plain_causal(layer):
             scores = _scaled_scores(layer, head, band, slice(0, band.stop))
-            sums.append(scores.logsumexp(-1))
-            weights = _fill_later(scores.sub_(sums[-1][:, None]).exp_(), band, 0, -1)
+            top = scores.amax(-1, keepdim=True)
+            total = scores.sub_(top).exp_().sum(-1, keepdim=True)
+            sums.append((top + total.log())[:, 0])
+            weights = _fill_later(scores.div_(total), band, 0, -1)
         else:
             weights = _any_weights(layer, head, band)
-        bands.append(_largest_of_blocks(nn.functional.pad(weights, (0, k_len - weights.shape[-1]), value=-1), step))
+        blocks = _largest_of_blocks(weights, step)
+        bands.append(nn.functional.pad(blocks, (0, -(-k_len // step) - blocks.shape[1]), value=-1))
     lse = torch.cat(sums).cpu().numpy() if sums else np.empty(0, np.float32)
     return HeadOverview(step, log_codes(torch.cat(bands)), lse)
 

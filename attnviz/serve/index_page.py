@@ -51,6 +51,7 @@ WIDTH, HEIGHT = 1200, 630  #: pixels of the picture, the shape that previews are
 _HOST = re.compile(r"[\w.\-]+(:\d{1,5})?|\[[0-9a-fA-F:]+\](:\d{1,5})?")
 INDEX = FRONTEND / "index.html"
 _INLINE_SCRIPT = re.compile(r"<script\b(?![^>]*\bsrc\b)[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
+WORKER = "/text_worker.js"  #: how the address of the script ends that makes weights of long texts
 #: all of what is asked on which an answer with a page depends, and of the headers
 REQUEST_KEYS, REQUEST_HEADERS = (
     ("method", "scheme", "path", "query_string"),
@@ -83,7 +84,7 @@ class IndexPage:
         async def send_rewritten(message: Message) -> None:
             nonlocal start, body
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(headers())
+                MutableHeaders(scope=message).update(headers(scope["path"].endswith(WORKER)))
                 start = message if scope["method"] == "GET" and _is_page(message) else None
             if start is message:
                 return
@@ -196,8 +197,8 @@ def _preview_tags(page: Page, language: str, root: str | None) -> str:
 
 
 @cache
-def headers() -> dict[str, str]:
-    """The headers.
+def headers(is_worker: bool = False) -> dict[str, str]:
+    """The headers, of a page or of the script that a page's worker runs.
 
     Where a setting makes no sense the pages say which; until it does, nobody else may embed the app.
     """
@@ -206,17 +207,22 @@ def headers() -> dict[str, str]:
     except Problem:
         embed = ()
     return {
-        "Content-Security-Policy": policy(inline_script_hashes(INDEX.read_text(encoding="utf-8")), embed),
+        "Content-Security-Policy": policy(inline_script_hashes(INDEX.read_text(encoding="utf-8")), embed, is_worker),
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "strict-origin-when-cross-origin",
     }
 
 
-def policy(hashes: list[str], embed: str | tuple[str, ...]) -> str:
-    """The content security policy; `hashes` are those of inline scripts, `embed` says who may embed the app."""
+def policy(hashes: list[str], embed: str | tuple[str, ...], is_worker: bool = False) -> str:
+    """The content security policy; `hashes` are those of inline scripts, `embed` says who may embed the app.
+
+    A worker has the policy of its own script: it alone may run WebAssembly, and sees no page.
+    """
     directives = {
         "default-src": ["'self'"],
-        "script-src": ["'self'", *(f"'{digest}'" for digest in hashes)],
+        "script-src": ["'self'", "'wasm-unsafe-eval'"]
+        if is_worker
+        else ["'self'", *(f"'{digest}'" for digest in hashes)],
         # Streamlit, Plotly and component style sheets write styles into the page.
         "style-src": ["'self'", "'unsafe-inline'"],
         "img-src": ["'self'", "data:", "blob:"],

@@ -1,5 +1,6 @@
 """The policy that every answer is sent with: which scripts run, and who may show the app inside another page."""
 
+import asyncio
 import base64
 import hashlib
 import os
@@ -33,6 +34,24 @@ def test_scripts_come_from_here_only_and_nothing_is_evaluated():
     assert directive(strict, "script-src") == ["'self'", "'sha256-abc='"]
     assert directive(strict, "default-src") == ["'self'"]
     assert "unsafe-eval" not in strict
+
+
+def test_webassembly_runs_in_the_worker_of_long_texts_and_nowhere_else():
+    asked = {}
+    for path in ("/explore", "/_stcore/bidi-components/attnviz.long_text/text_worker.js"):
+
+        async def answer(_scope, _receive, send):
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+
+        async def note(message, path=path):
+            asked[path] = dict(message["headers"])[b"content-security-policy"].decode()
+
+        scope = {"type": "http", "method": "GET", "path": path, "headers": [], "query_string": b""}
+        asyncio.run(index_page.IndexPage(answer)(scope, None, note))
+    page, worker = asked.values()
+    assert "wasm" not in page
+    assert directive(worker, "script-src") == ["'self'", "'wasm-unsafe-eval'"]
+    assert "'unsafe-eval'" not in worker
 
 
 def test_the_hash_is_of_the_script_in_streamlits_page():

@@ -20,6 +20,7 @@ import { TILE } from "./tile_numbers.js";
 /** @typedef {{ query: number, key: number, size: number, code: number, weight?: number }} Cell a cell, or a block of tokens */
 
 const MAP = 84;
+const LARGEST_STEP = 4; // of tiles that a worker makes while a hand moves mask or scale: larger ones would keep it too long
 const AGAIN = 2000; // milliseconds until a tile that did not come is asked for again
 
 export class Pyramid {
@@ -118,7 +119,8 @@ export class Pyramid {
     drawInPlot(context, plot, scene.theme, () => {
       if (head && whole) {
         this.drawCells(whole, 0, 0, head.step, head);
-        if (this.step < head.step || head.step === 1) this.drawTiles(head);
+        const fine = this.rule ? Math.min(LARGEST_STEP, head.step - 1) : head.step - 1;
+        if (this.step <= fine || head.step === 1) this.drawTiles(head);
       }
       this.drawMarks(context);
     });
