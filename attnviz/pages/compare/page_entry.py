@@ -7,7 +7,6 @@ PAGE = Page(
     name="compare",
     title=N_("Compare"),
     heading=N_("Attention, recurrence, convolution"),
-    about=N_("Attention joins any two tokens in one step, and its cost grows with the square of the length."),
     icon=":material/balance:",
     group=LOOK,
     question=N_("What does attention buy, and what does it cost, beside a recurrence and a convolution?"),
