@@ -16,7 +16,8 @@ from attnviz.analysis import long_text
 from attnviz.analysis.ask_text import ask_text, prompt_ids
 from attnviz.analysis.model_run import Request, run_model
 from attnviz.base.message import Problem
-from attnviz.models.tokens.units import split_units
+from attnviz.models.capture import intervene, knockout
+from attnviz.models.tokens.units import spell_tokens, split_units
 from attnviz.pages.explore.maths import long_texts
 
 NODE = shutil.which("node", path=Path(sys.executable).parent) or shutil.which("node")
@@ -138,14 +139,16 @@ def test_tiles_and_rows_under_another_mask_and_scale_are_those_of_a_softmax_in_f
 def test_twenty_pooled_cells_and_five_profiles_are_those_of_eager_weights_in_float64(chapter, smollm2):
     run, eager = chapter
     units = split_units(smollm2.tokenizer, run.source.ids, "sentence")
-    pooled = run.trace.pooled([(unit.start, unit.stop) for unit in units])
+    spans = [(unit.start, unit.stop) for unit in units]
+    pooled, largest = run.trace.pooled(spans), run.trace.pooled(spans, "max")
     profiles = run.trace.profiles()
     for place, (layer, head) in enumerate(PLACES):
         weights = eager[layer, head]
         for row, column in ((len(units) - 1, 0), (len(units) // 2, place), (20, 19), (9, 9)):
             queries, keys = (slice(units[at].start, units[at].stop) for at in (row, column))
-            wanted = weights[queries, keys].sum(1).mean()
-            assert pooled.weights[layer, 0, head, row, column] == pytest.approx(wanted.item(), rel=2e-3, abs=2e-6)
+            sums = weights[queries, keys].sum(1)
+            for found, wanted in ((pooled, sums.mean()), (largest, sums.max())):
+                assert found.weights[layer, 0, head, row, column] == pytest.approx(wanted.item(), rel=2e-3, abs=2e-6)
         entropy = -(weights * weights.clamp_min(1e-300).log()).sum(-1).mean()
         assert profiles.entropy[layer, 0, head] == pytest.approx(entropy.item(), rel=1e-3)
         assert profiles.sink_mass[layer, 0, head] == pytest.approx(weights[:, 0].mean().item(), rel=1e-3, abs=1e-6)
@@ -231,6 +234,29 @@ def test_an_answer_goes_on_from_the_text_as_a_whole_pass_would_and_a_hidden_sent
     assert "".join(word.label for word in words) == answer.text.replace(" ", "")
     with pytest.raises(Problem, match="A question has"):
         ask_text(run, smollm2, "why " * 500)
+
+
+@pytest.mark.parametrize("hidden", [None, (100, 400)])
+def test_what_an_answer_says_is_what_the_library_says(read, smollm2, hidden):
+    """Tokens, what each of them read, and the heads that copied: passes over all of the text, under a knockout."""
+    run, _ = read
+    count, question = len(run.source), "Alice was beginning to get very tired of"
+    answer = ask_text(run, smollm2, question, hidden, most=3)
+    ids = [*run.source.ids, *prompt_ids(smollm2, run.source.texts[0], question)]
+    hits = np.zeros(270)
+    for step, row in enumerate(answer.rows):
+        edits = [knockout(queries=range(count, len(ids)), keys=range(*hidden))] if hidden else []
+        trace = intervene(smollm2.model, edits, input_ids=torch.tensor([ids]))
+        weights = trace.row(-1).weights.flatten(0, 1)
+        np.testing.assert_allclose(row[:, : len(ids)], weights, atol=1e-3)
+        written = int(trace.logits[0].argmax())
+        assert spell_tokens(smollm2.tokenizer, [written]) == [answer.labels[answer.asked + step]]
+        best = weights.argmax(-1)
+        hits += [int(at) < count and ids[at] == written for at in best]
+        ids.append(written)
+    found = {9 * layer + head: share for layer, head, share in answer.retrieval}
+    assert found == {head: pytest.approx(hits[head] / len(answer.rows)) for head in found}
+    assert min(found.values(), default=0) >= np.sort(hits)[-len(found) - 1] / len(answer.rows)
 
 
 def test_a_chat_is_asked_in_a_turn_of_its_own(smollm2):

@@ -1,9 +1,6 @@
 """The two packaged models with trained weights, against their eager path and against known behaviour."""
 
 import copy
-import math
-import random
-from importlib.resources import files
 
 import pytest
 import torch
@@ -47,39 +44,6 @@ def test_trained_weights_are_attended_with_as_the_eager_path_says(loaded, side):
     trace = capture(loaded.model, **inputs)
     assert len(trace.layers) == len(wanted.attentions) == loaded.model.config.num_hidden_layers
     equal_weights(trace.layers, wanted.attentions)
-
-
-def test_units_and_profiles_of_a_chapter_are_those_of_the_eager_path_in_double_precision(smollm2):
-    text = (files("attnviz.pages.explore.maths") / "data" / "alice.txt").read_text("utf-8")[:1500]
-    trace = capture(smollm2, text, logits=None)
-    pooled, profiles = {how: trace.pooled("sentence", how) for how in ("mean", "max")}, trace.profiles()
-    with torch.no_grad():
-        wanted = plain(smollm2).double()(**trace.inputs, output_attentions=True, use_cache=False).attentions
-    draw, units = random.Random(0), pooled["mean"].units
-    assert len(units) > 8
-    assert trace[0].shape[3] > 300
-    for _ in range(20):
-        layer, head, asking = draw.randrange(30), draw.randrange(9), draw.randrange(len(units))
-        asked = draw.randrange(asking + 1)
-        weights = wanted[layer][0, head].numpy()
-        rows = [
-            sum(weights[query, key] for key in range(units[asked].start, units[asked].stop))
-            for query in range(units[asking].start, units[asking].stop)
-        ]
-        for how, expected in (("mean", sum(rows) / len(rows)), ("max", max(rows))):
-            found = float(pooled[how].weights[layer, 0, head, asking, asked])
-            assert found == pytest.approx(expected, abs=2e-5)
-    for _ in range(5):
-        layer, head = draw.randrange(30), draw.randrange(9)
-        weights = wanted[layer][0, head].numpy()
-        entropies = [-sum(w * math.log(w) for w in row if w > 0) for row in weights]
-        assert float(profiles.entropy[layer, 0, head]) == pytest.approx(sum(entropies) / len(weights), abs=2e-5)
-        assert float(profiles.sink_mass[layer, 0, head]) == pytest.approx(weights[:, 0].mean(), abs=2e-5)
-        for low, high, found in zip(
-            profiles.edges, (*profiles.edges[1:], 10**6), profiles.by_distance[layer, 0, head].tolist(), strict=True
-        ):
-            away = [row[query - key] for query, row in enumerate(weights) for key in range(low, min(high, query + 1))]
-            assert found == pytest.approx(sum(away) / len(weights), abs=2e-5)
 
 
 def test_a_repeated_random_sequence_shows_smollm2_s_induction_heads(smollm2):
