@@ -77,6 +77,7 @@ TYPES = {
     "TokenLike": "a token's id or its text; a list has one for each row",
     "TokenPair": "(token, other token, score)",
     "TokenSet": "a token, one for each row, or a set of them, whose mean logit counts",
+    "Unit": "neighbouring tokens that count as one: `.label`, `.start`, `.stop`",
     "UnitName": '"word", "sentence", "paragraph" or "turn"',
     "WeightsAre": '"trained", "random" or "unknown"',
 }

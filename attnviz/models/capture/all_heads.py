@@ -23,7 +23,7 @@ from attnviz.core.measures import (
     mean_over_rows,
     weighted_sum,
 )
-from attnviz.models.capture.bands import FEWEST_ROWS, visible_keys
+from attnviz.models.capture.bands import FEWEST_ROWS, Band, compute_band, visible_keys
 from attnviz.models.capture.recorded_layer import CHUNK, RecordedLayer
 
 SIDE = 32  #: cells a side of a picture, at most
@@ -173,10 +173,9 @@ def _shape_template(layer: RecordedLayer) -> Tensor:
 
 def _row_weights(layer: RecordedLayer, mask: Tensor, rows: slice) -> tuple[Tensor, slice]:
     """Weights (B, H, q, k) of some rows, and the slice of keys that may have any weight."""
-    if rows == slice(0, layer.shape[2]):
-        return layer.weights(), slice(0, layer.shape[3])
-    keys = visible_keys(mask, rows) if layer.exact else slice(0, layer.shape[3])
-    return layer.cropped(rows, keys).weights(), keys
+    whole = rows == slice(0, layer.shape[2]) or not layer.exact
+    keys = slice(0, layer.shape[3]) if whole else visible_keys(mask, rows)
+    return compute_band(layer, Band(list(range(layer.n_heads)), rows, keys)).weights, keys
 
 
 def _max_over_rows(weights: Tensor, lines: list[int], keys: slice, k_len: int) -> Tensor:

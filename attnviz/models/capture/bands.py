@@ -70,14 +70,17 @@ def weight_bands(
     layer: RecordedLayer, heads: Sequence[int] | None = None, aligned: bool = False
 ) -> Iterator[WeightBand]:
     """Yield a layer's weights in the bands of `split_bands`."""
-    simple = is_plain_causal(layer)
     for band in split_bands(layer, heads, aligned):
-        if simple:
-            scores = _causal_scores(layer, band)
-            yield WeightBand(band.heads, band.rows, band.keys, scores.softmax(-1), scores)
-        else:
-            weights = layer.cropped(band.rows, band.keys).weights(band.heads)
-            yield WeightBand(band.heads, band.rows, band.keys, weights)
+        yield compute_band(layer, band)
+
+
+def compute_band(layer: RecordedLayer, band: Band) -> WeightBand:
+    """Compute the weights of a band with all keys that its rows may see; none after the last row if it is causal."""
+    if is_plain_causal(layer):
+        scores = _causal_scores(layer, band)
+        return WeightBand(band.heads, band.rows, band.keys, scores.softmax(-1), scores)
+    weights = layer.cropped(band.rows, band.keys).weights(band.heads)
+    return WeightBand(band.heads, band.rows, band.keys, weights)
 
 
 def _looks_ahead(mask: Tensor, q_len: int, k_len: int) -> bool:
