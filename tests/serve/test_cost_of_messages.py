@@ -14,17 +14,19 @@ import statistics
 import sys
 import zlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 
 from attnviz.app.links import link_reading
 from attnviz.app.links.choices import Choice, page_choices
@@ -50,8 +52,8 @@ SECONDS = 5  #: of a flood
 MOST_SECONDS_OF_LINK = 12  #: of the processor: a small training, and twenty steps of a model
 #: More than of a message: 4,096 keys whose d_k grows to 4,096 are 67 MB of numbers, of which every number is drawn.
 MOST_BYTES_OF_LINK = 128_000_000
-#: Of a page that patches a model's passes over as many tokens as may be (measured 430 to 500 MB), one that loads a
-#: small model (91), and one that writes with a model (110 to 139).
+#: Of a page that patches a model's passes over as many tokens as may be (measured 357 to 402 MB), and one that loads
+#: a small model (91 to 120).
 OF_PASSES = {"why": 450_000_000, "positions": 160_000_000}
 LONG = 15_000  #: characters: an address has at most 16,000
 LEFT_OUT = {"model", "model_b"}  #: another model is loaded in the line, as the owner allows it
@@ -347,6 +349,61 @@ def test_a_flood_of_messages_delays_who_sends_it(server: Limited):
     spent, alone, times = in_own_thread(asyncio.run, flood(server))
     assert spent < 0.8 * SECONDS, "of one processor"
     assert statistics.median(times) < max(1, 8 * statistics.median(alone))
+
+
+async def session_of(socket: Any) -> str:
+    """The session that a web socket has begun."""
+    await socket.send(run().SerializeToString())
+    while not (name := ForwardMsg.FromString(await socket.recv()).new_session.initialize.session_id):
+        pass
+    return str(name)
+
+
+def put(address: str, size: int) -> int:
+    """Upload so many bytes as a page does; what the server answers."""
+    token = generate_xsrf_token_string()
+    body = b'--x\r\nContent-Disposition: form-data; name="f"; filename="f.png"\r\n\r\n' + bytes(size) + b"\r\n--x--\r\n"
+    headers = {
+        "X-Xsrftoken": token,
+        "Cookie": f"_streamlit_xsrf={token}",
+        "Content-Type": "multipart/form-data; boundary=x",
+    }
+    with closing(HTTPConnection(urlsplit(address).netloc, timeout=60)) as server:
+        server.request("PUT", urlsplit(address).path, body, headers)
+        return server.getresponse().status
+
+
+async def uploaded(server: Limited) -> list[int]:
+    """What is answered to a hundred uploads of a session, of which its page asks for five times as many as it may."""
+    address = server.url.replace("http", "ws", 1) + "/_stcore/stream"
+    async with websockets.connect(address, max_size=None) as socket:
+        session = await session_of(socket)
+        answers = []
+        for number in range(100):
+            if number % 20 == 0:
+                for _ in range(5):
+                    asked = names(8)
+                    asked.file_urls_request.session_id = session
+                    await socket.send(asked.SerializeToString())
+                await asyncio.sleep(0.5)
+            place = f"{server.url}/_stcore/upload_file/{session}/{number}"
+            answers.append(await asyncio.to_thread(put, place, 8_000_000))
+        return answers
+
+
+def test_uploads_of_a_session_take_no_more_than_it_may_keep(server: Limited):
+    answers: list[int] = []
+
+    async def tried() -> tuple[float, int]:
+        async def do() -> None:
+            answers.extend(await uploaded(server))
+
+        return await cost(server, do)
+
+    _seconds, rose = in_own_thread(asyncio.run, tried())
+    assert answers.count(204) == 40
+    assert answers.count(403) == 60
+    assert rose <= incoming.MOST_SESSION_BYTES + MOST_BYTES
 
 
 def test_a_server_that_was_started_with_few_files_opens_as_many_as_its_system_allows(server: Limited):
