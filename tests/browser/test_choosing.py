@@ -151,7 +151,7 @@ def test_a_clicked_head_is_shown_kept_in_the_link_and_found_again(opened):
     answered(page)
     again = opened("heads?" + urlsplit(page.url).query, *drawn)
     sentence = again.locator("blockquote").inner_text()
-    again.get_by_role("button", name="Open layer 2, head 7").click()
+    again.locator(".hm-open").click()
     again.wait_for_url(re.compile(r"/explore\?"))
     link = parse_qs(urlsplit(again.url).query)
     assert link["at"] == ["2.7"]

@@ -54,12 +54,13 @@ class HeadsMapFigure:
         return self.numbers.astype("<f4").tobytes()
 
 
-def heads_map(key: str, figure: HeadsMapFigure, *, on_choose: Callable[[tuple[int | None, str]], None]) -> None:
-    """Draw the map; `on_choose` hears which head is chosen, and the order."""
+def heads_map(key: str, figure: HeadsMapFigure, *, on_choose: Callable[[tuple[int | None, str, bool]], None]) -> None:
+    """Draw the map; `on_choose` hears which head is chosen, the order, and whether it is to be opened."""
 
-    def read_choice(report: dict[str, Any]) -> tuple[int | None, str] | None:
+    def read_choice(report: dict[str, Any]) -> tuple[int | None, str, bool] | None:
         by = report.get("by")
-        return (count(report.get("at"), len(figure.numbers)), by) if by in ("kind", "layer") else None
+        at = count(report.get("at"), len(figure.numbers))
+        return (at, by, report.get("open") is True) if by in ("kind", "layer") else None
 
     mount_component("heads_map", key, "stood", figure.header, read_choice, on_choose, figure.payload)
 
@@ -70,7 +71,11 @@ def _texts(has_costs: bool) -> dict[str, str]:
         "Each picture is a head on eight tokens, four words twice: lines are as bright as their mean weight, and what "
         "is left is spread evenly."
     )
-    area = _("Its area is what the loss rises by without it.") if has_costs else _("All are equally large.")
+    area = (
+        _("Its area is what the loss rises by without it; of each kind the costliest stand first.")
+        if has_costs
+        else _("All are equally large.")
+    )
     return {
         "kind": _("By kind"),
         "layer": _("layer"),
@@ -86,8 +91,10 @@ def _texts(has_costs: bool) -> dict[str, str]:
         "cost": _("Without it the loss changes by {cost} nats a token."),
         "uncosted": _("Its cost has not been measured."),
         "spread": _(
-            "Its texts, a tenth a bar: from the one that shows the pattern most, which is below, to the least."
+            "Weight on “{pattern}” in its texts, a tenth a bar: from the text below, which has most, to the one "
+            "that has least."
         ),
+        "open": _("Open in Explore, on the sentence below"),
         "single": _("From a single text, which is below."),
         "legend": f"{legend} {area}",
         "film": _("Heads go to their kinds"),

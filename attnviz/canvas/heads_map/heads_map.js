@@ -12,7 +12,7 @@ import { clamp, formatFixed, formatPercent } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { createStage, sizeCanvas } from "../shared/surface.js";
 import { placeOn } from "../shared/window.js";
-import { drawHead, drawMap, drawTenths, mapFigure, mapFilm, mapScene, readHeads } from "./heads_map_scene.js";
+import { drawLargeHead, drawMap, drawTenths, mapFigure, mapFilm, mapScene, readHeads } from "./heads_map_scene.js";
 
 /** @import { Answer, Component, HeadsMapHeader } from "../shared/types.js" */
 /** @import { Heads, MapScene, TileMark } from "./heads_map_scene.js" */
@@ -20,9 +20,11 @@ import { drawHead, drawMap, drawTenths, mapFigure, mapFilm, mapScene, readHeads 
 /** Share of the flight on arrival in which the model is seen as it is. */
 const HOLD = 0.3;
 /** Milliseconds of the flight on arrival and from one order to the other; pixels of a head's large picture and of its texts. */
-const [ARRIVAL, FLIGHT, LARGE, TENTHS] = [2400, 700, 128, { w: 252, h: 66 }];
+const [ARRIVAL, FLIGHT, LARGE, TENTHS] = [2400, 700, 168, { w: 252, h: 66 }];
 /** Pixels from which the words stand beside the map, and that they take with the gap. */
 const [BESIDE, CARD] = [720, 296];
+/** Pixels that the words beside a head's large picture take. */
+const EDGE = 16;
 const ORDERS = ["kind", "layer"];
 
 /** Begins and ends slowly; before 0 it is still there. @param {number} share */
@@ -61,8 +63,10 @@ class HeadsMap extends MovedView {
     this.lines = ["hm-name av-strong", "hm-does", "hm-rows", "hm-cost"].map((name) => el("div", name));
     this.spread = el("div", "av-small");
     this.quote = el("div", "hm-quote");
+    this.door = createButton("hm-open", null, () => this.openInExplore());
+    this.door.append(this.large);
     const said = createBox("hm-said", ...this.lines);
-    this.card = createBox("hm-card", createBox("hm-top", this.large, said), this.tenths, this.spread, this.quote);
+    this.card = createBox("hm-card", createBox("hm-top", this.door, said), this.tenths, this.spread, this.quote);
     this.card.setAttribute("aria-live", "polite");
     const between = (/** @type {TileMark[]} */ from, /** @type {TileMark[]} */ to) => {
       const [way, hold] = [marksBetween(from, to), this.takes === ARRIVAL ? HOLD : 0];
@@ -203,11 +207,16 @@ class HeadsMap extends MovedView {
     this.commit();
   }
 
+  /** Opens the chosen head in Explore, on the sentence below. */
+  openInExplore() {
+    this.tellPython("stood", { at: this.at, by: this.by, open: true });
+  }
+
   /** What the head that is lit does, in words. */
   tell() {
     const at = clamp(this.pointed ?? this.at ?? 0, 0, this.heads.length - 1);
     const head = this.heads[at];
-    const { words, kinds, does, nouns, sentences, patterns } = this.header;
+    const { words, kinds, does, nouns, sentences } = this.header;
     const mean = formatPercent(head.means[head.pattern], 0);
     const names = {
       layer: head.layer,
@@ -222,14 +231,11 @@ class HeadsMap extends MovedView {
     const signed = (/** @type {number} */ nats) => `${nats < 0 ? "−" : "+"}${formatFixed(Math.abs(nats), 3)}`;
     setText(cost, isNaN(head.cost) ? words.uncosted : fill(words.cost, { cost: signed(head.cost) }));
     setText(this.quote, sentences[head.best] ?? "");
-    setText(this.spread, head.tenths.length > 1 ? words.spread : words.single);
+    setText(this.spread, fill(head.tenths.length > 1 ? words.spread : words.single, told));
+    setAttribute(this.door, "title", words.open);
     const theme = readTheme(this.root, this.header.colours);
-    drawHead(sizeCanvas(this.large, LARGE, LARGE), { ...this.header, patterns }, head.means, {
-      x: 0,
-      y: 0,
-      w: LARGE,
-      h: LARGE,
-    });
+    const context = sizeCanvas(this.large, LARGE + EDGE, LARGE + EDGE);
+    drawLargeHead(context, this.header, head.means, { x: EDGE, y: EDGE, w: LARGE, h: LARGE }, theme);
     const room = { x: 0, y: 18, ...TENTHS };
     drawTenths(sizeCanvas(this.tenths, room.w, room.h + 22), head.tenths, room, theme);
     setAttribute(this.large, "aria-label", joinTexts(words.join_things, [name.textContent ?? "", told.pattern]));

@@ -200,6 +200,36 @@ export function drawHead(context, { patterns, causal, colours }, means, { x, y, 
   }
 }
 
+/** The same with its words: queries beside it, keys above. */
+/** @param {DrawingContext} context @param {Pick<HeadsMapHeader, "patterns" | "causal" | "colours">} header @param {Float32Array} means @param {Rectangle} place @param {Theme} theme */
+export function drawLargeHead(context, header, means, place, theme) {
+  drawHead(context, header, means, place);
+  const cell = place.w / N;
+  for (let i = 0; i < N; i++) {
+    const word = "abcd"[i % WORDS];
+    writeText(
+      context,
+      word,
+      place.x + (i + 0.5) * cell,
+      place.y - 8,
+      { ...theme, text: theme.k },
+      "600 13px",
+      1,
+      "center",
+    );
+    writeText(
+      context,
+      word,
+      place.x - 6,
+      place.y + (i + 0.5) * cell,
+      { ...theme, text: theme.q },
+      "600 13px",
+      1,
+      "right",
+    );
+  }
+}
+
 /** How a head's texts are spread, from the tenth that shows its pattern most to the one that shows it least. */
 /** @param {DrawingContext} context @param {Float32Array} tenths @param {Rectangle} place @param {Theme} theme */
 export function drawTenths(context, tenths, { x, y, w, h }, theme) {

@@ -25,18 +25,27 @@ from attnviz.pages.heads.panels.head_surveys import (
     measure_names,
 )
 
+_OPENED = "_hd_opened"  #: the map whose head a hand has opened
+
 
 def draw_map(scan: DisplayedScan, chosen: int | None, key: str) -> None:
     """Draw the map of all heads of one model."""
     figure = map_figure(scan, chosen)
 
-    def choose(choice: tuple[int | None, str]) -> None:
-        column, by = choice
+    def choose(choice: tuple[int | None, str, bool]) -> None:
+        column, by, opens = choice
+        if opens:
+            st.session_state[_OPENED] = key
         link_state.set_and_push(choices.ORDER, by)
         if column is not None and column != chosen:
             choose_head(scan, column)
 
     heads_map.heads_map(f"{key}_canvas", figure, on_choose=choose)
+    if st.session_state.get(_OPENED) == key:
+        del st.session_state[_OPENED]
+        column = strongest_head(scan.result, link_state.value(choices.MEASURE)) if chosen is None else chosen
+        sentence = scan.result.sentences[int(figure.numbers[column, 7])]
+        page_parts.open_explorer(scan.model, sentence, scan.result.places[column])
     show.footer(
         lambda: SceneFigure((figure,), _("All heads of {name}").format(name=scan.name), figure),
         name=f"heads-{scan.model}",
