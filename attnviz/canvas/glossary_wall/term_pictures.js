@@ -127,11 +127,16 @@ function makePen(theme) {
       strip(vector(4, i + 6), 84, 14 + 22 * i, 30, 12, meant === V ? V : N),
     ]),
   ];
-  const chips = (/** @type {string[]} */ words, y = 42) =>
-    words.map((word, i) => {
-      const w = 104 / words.length;
-      return [box(8 + i * w, y - 12, w - 4, 24, ink, 0.1), text(word, 6 + (i + 0.5) * w, y, ink, 12)];
+  /** Words in boxes as wide as they are long. */
+  const chips = (/** @type {string[]} */ words, y = 42) => {
+    const ends = words.map(
+      (_word, n) => 8 + (104 * (words.slice(0, n).join("-").length + (n ? 1 : 0))) / (words.join("-").length + 1),
+    );
+    return words.map((word, n) => {
+      const w = (ends[n + 1] ?? 112) - ends[n] - 4;
+      return [box(ends[n], y - 12, w, 24, ink, 0.1), text(word, ends[n] + w / 2, y, ink, 12)];
     });
+  };
   /** Layers over each other. */
   const tower = (/** @type {number} */ x, lit = -1) => [
     line([x, 78, x, 6], ink, 1.5, 0.5),
