@@ -29,9 +29,9 @@ class LongTextView(SavedView):
 
     layers: Sequence[RecordedLayer]
     text: LongText
-    title: str = ""
     theme: str = "auto"
     height: int = 640
+    title: str = ""
     language: str | None = None
 
     @property
@@ -79,20 +79,26 @@ def _profile_heads(layers: Sequence[RecordedLayer]) -> list[HeadProfile]:
     ]
 
 
+def known_tokens(trace: Trace, row: int, count: int) -> Sequence[int | str] | None:
+    """Labels of the `count` tokens of a sentence of a trace, else their ids; None where neither is known."""
+    ids = trace.inputs.get("input_ids")
+    if trace.tokens:
+        labels: Sequence[str] = trace.tokens if isinstance(trace.tokens[0], str) else trace.tokens[row]
+        return labels if len(labels) == count else None
+    return None if ids is None or ids.dim() != 2 or ids.shape[1] != count else ids[row].tolist()
+
+
 def text_of_trace(
-    trace: Trace, row: int, grid: HeadGrid, tile: tuple[int, int], labels: Sequence[str] | None = None
+    trace: Trace, row: int, count: int, grid: HeadGrid, tile: tuple[int, int], labels: Sequence[str] | None = None
 ) -> LongText:
-    """A sentence of a trace with its words, sentences and paragraphs, as its tokenizer tells them.
+    """A sentence of `count` tokens with its words, sentences and paragraphs, as its trace's tokenizer tells them.
 
     Where there is none, or `labels` are given, each token is a unit and every 64 are a paragraph.
     """
     ids = trace.inputs.get("input_ids")
-    count = trace.layers[grid.layers[tile[0]]].shape[2]  # type: ignore[index]
-    known = None if ids is None or ids.dim() != 2 or ids.shape[1] != count else ids[row].tolist()
-    if labels is not None and len(labels) != count:
-        raise Problem("there are {given} tokens for {count} {side}", given=len(labels), count=count, side=_("queries"))
     units: dict[str, list[int]] = {}
-    if labels is None and known is not None and trace.tokenizer is not None:
+    if labels is None and trace.tokenizer is not None and ids is not None and ids.shape[1:] == (count,):
+        known = ids[row].tolist()
         texts = spell_tokens(trace.tokenizer, known)
         for name in UNIT_NAMES:
             with suppress(Problem):  # a tokenizer that knows no turns
@@ -100,6 +106,6 @@ def text_of_trace(
         if len(units.get("turn", ())) < 2:
             units.pop("turn", None)
     else:
-        texts = [f"{label} " for label in labels or known or range(count)]
+        texts = [f"{label} " for label in labels or known_tokens(trace, row, count) or range(count)]
         units |= {"word": list(range(count)), "paragraph": list(range(0, count, PARAGRAPH))}
     return LongText(texts, units, grid, TextState(tile, "sentence" if "sentence" in units else "word"))

@@ -22,7 +22,7 @@ from attnviz.live.film_file import film_bytes
 from attnviz.live.matrix_figures import HeadFigure, HeadFilm
 from attnviz.live.scene_figure import FrameOptions, SceneFigure
 from attnviz.models.capture import RecordedLayer, Trace
-from attnviz.notebook.long_text_view import LongTextView, text_of_trace
+from attnviz.notebook.long_text_view import LongTextView, known_tokens, text_of_trace
 from attnviz.notebook.saved_view import SavedView
 
 LONG = 24_000_000  #: bytes of all heads' scores, from which on a trace is shown as a long text
@@ -53,51 +53,66 @@ def show(
     """
     if language is not None:
         require_languages(language)
-    layers = _alike_layers(attention, layer, row) if isinstance(attention, Trace) else []
-    is_long = 2 * sum(one.n_heads * one.shape[2] * one.shape[3] for _, one in layers) > LONG
-    heads = (
-        _heads_of_arrays([_layer_weights(layer_weights, row) for layer_weights in _layer_arrays(attention)])
-        if not isinstance(attention, Trace)
-        else None
-        if is_long
-        else _heads_of_trace(attention, layers, row)
-    )
-    counts = [one.n_heads for _, one in layers] if heads is None else heads.counts
-    layer_ids = [number for number, _ in layers] if heads is None else heads.layer_ids
-    count = len(attention) if isinstance(attention, Trace) else len(layer_ids)
-    number = layer + count if layer is not None and layer < 0 else layer
-    if number is not None and number not in layer_ids:
-        raise Problem("layer={layer} is not among {layers}", layer=layer, layers=str(layer_ids))
-    layer_index = 0 if number is None else layer_ids.index(number)
-    if not -counts[layer_index] <= (head or 0) < counts[layer_index]:
-        raise Problem(
-            "head {head} does not exist: layer {index} has heads 0 to {last}",
-            head=head,
-            index=layer_ids[layer_index],
-            last=counts[layer_index] - 1,
-        )
-    tile, picture_language = (layer_index, (head or 0) % counts[layer_index]), language or words.selected_language()
-    if heads is None:
-        grid = HeadGrid.of(counts, [one.n_kv_heads for _, one in layers], layer_ids)
-        given = None if tokens is None else [str(token) for token in tokens]
-        text = text_of_trace(attention, row, grid, tile, given)
-        return LongTextView([one for _, one in layers], text, title, theme or "auto", height, picture_language)
+    options: dict[str, Any] = {
+        "theme": theme or "auto",
+        "height": height,
+        "title": title,
+        "language": language or words.selected_language(),
+    }
+    if isinstance(attention, Trace):
+        layers = _alike_layers(attention, layer, row)
+        if 2 * sum(one.n_heads * one.shape[2] * one.shape[3] for _, one in layers) > LONG:
+            return _show_long_text(attention, layers, tokens, layer, head, row, options)
+        heads, count = _heads_of_trace(attention, layers, row), len(attention)
+    else:
+        heads = _heads_of_arrays([_layer_weights(weights, row) for weights in _layer_arrays(attention)])
+        count = len(heads.layer_ids)
+    return _show_heads(heads, tokens, _find_tile(layer, head, count, heads.layer_ids, heads.counts), options)
+
+
+def _show_heads(heads: DisplayedHeads, tokens: Any, tile: tuple[int, int], options: dict[str, Any]) -> NotebookView:
     q_len, k_len = heads.weights[0].shape[1:]
     both = isinstance(tokens, tuple) and len(tokens) == 2 and not isinstance(tokens[0], str)
     labels: Any = tokens if both else (tokens, tokens if q_len == k_len else None)
-    with use_language(picture_language):
+    with use_language(options["language"]):
         queries = _position_labels(labels[0], heads.ids, q_len, _("queries"))
         keys = _position_labels(labels[1], heads.ids, k_len, _("keys"))
-    return NotebookView(
-        heads,
-        queries,
-        keys,
-        tile,
-        theme or "auto",
-        height,
-        title,
-        picture_language,
-    )
+    return NotebookView(heads, queries, keys, tile, **options)
+
+
+def _show_long_text(
+    trace: Trace,
+    layers: list[tuple[int, RecordedLayer]],
+    tokens: Any,
+    layer: int | None,
+    head: int | None,
+    row: int,
+    options: dict[str, Any],
+) -> LongTextView:
+    numbers, recorded = [number for number, _ in layers], [one for _, one in layers]
+    grid = HeadGrid.of([one.n_heads for one in recorded], [one.n_kv_heads for one in recorded], numbers)
+    tile, count = _find_tile(layer, head, len(trace), numbers, grid.heads), recorded[0].shape[2]
+    with use_language(options["language"]):
+        labels = None if tokens is None else _position_labels(tokens, None, count, _("queries"))
+    return LongTextView(recorded, text_of_trace(trace, row, count, grid, tile, labels), **options)
+
+
+def _find_tile(
+    layer: int | None, head: int | None, count: int, layer_ids: Sequence[int], counts: Sequence[int]
+) -> tuple[int, int]:
+    """Place of a layer among those that are shown, and its head; a Problem where there is no such layer or head."""
+    number = layer + count if layer is not None and layer < 0 else layer
+    if number is not None and number not in layer_ids:
+        raise Problem("layer={layer} is not among {layers}", layer=layer, layers=str(layer_ids))
+    index = 0 if number is None else layer_ids.index(number)
+    if not -counts[index] <= (head or 0) < counts[index]:
+        raise Problem(
+            "head {head} does not exist: layer {index} has heads 0 to {last}",
+            head=head,
+            index=layer_ids[index],
+            last=counts[index] - 1,
+        )
+    return index, (head or 0) % counts[index]
 
 
 @dataclass(frozen=True, repr=False)
@@ -209,11 +224,7 @@ def _heads_of_trace(trace: Trace, alike: list[tuple[int, RecordedLayer]], row: i
     layers = [recorded for _, recorded in alike]
     weights = [recorded.weights()[0].detach().float().cpu().numpy() for recorded in layers]
     kv_counts = [recorded.n_kv_heads for recorded in layers]
-    ids = trace.inputs.get("input_ids")
-    tokens = trace.tokens
-    known: Sequence[int | str] | None = (tokens if isinstance(tokens[0], str) else tokens[row]) if tokens else None
-    if known is None and ids is not None and ids.dim() == 2 and ids.shape[1] == layers[0].shape[2]:
-        known = ids[row].tolist()
+    known = known_tokens(trace, row, layers[0].shape[2])
     return DisplayedHeads(raw_heads(layers), weights, kv_counts, [number for number, _ in alike], known)
 
 

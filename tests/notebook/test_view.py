@@ -6,6 +6,7 @@ import html
 import re
 import struct
 import zlib
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,10 @@ def test_a_long_trace_is_one_head_of_q_and_k_and_what_is_too_large_is_refused(
         av.show(trace, head=9)
     with pytest.raises(Problem, match="there are 2 tokens for 7"):
         av.show(trace, ["a", "b"])
+    with pytest.raises(Problem, match="is one string"):
+        av.show(trace, "seven w")
+    saved = replace(trace, tokens=tuple(WORDS))  # as from a file, which has no tokenizer
+    assert list(av.show(saved).text.tokens) == [f"{word} " for word in WORDS]
     monkeypatch.setattr("attnviz.notebook.long_text_view.LARGEST", 20_000)
     with pytest.raises(Problem, match="are not written: show fewer tokens"):
         _ = av.show(trace, WORDS).html
