@@ -17,14 +17,13 @@ from attnviz.base.message import Problem
 from attnviz.base.packed import pack_blob
 from attnviz.models.capture import RecordedLayer
 from attnviz.models.capture.all_heads import block_edges
-from attnviz.models.capture.bands import is_plain_causal
+from attnviz.models.capture.bands import CELLS, Band, band_vectors, compute_band, is_plain_causal
 from attnviz.models.capture.head_selection import to_float32
 
 TILE = 256  #: cells a side of a tile
 OVERVIEW = 512  #: cells a side of an overview, at most
 THUMBNAIL = 32
 DECADES = 5  #: of the scale of the pictures: from 0.00001 to 1
-CELLS = 1 << 21  #: weights in memory at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +63,11 @@ def make_overview(layer: RecordedLayer, head: int) -> HeadOverview:
     for start in range(0, q_len, rows):
         band = slice(start, min(start + rows, q_len))
         if is_plain_causal(layer):
-            scores = _scaled_scores(layer, head, band, slice(0, band.stop))
-            top = scores.amax(-1, keepdim=True)
-            total = scores.sub_(top).exp_().sum(-1, keepdim=True)
-            sums.append((top + total.log())[:, 0])
-            weights = _fill_later(scores.div_(total), band, 0, -1)
+            computed = compute_band(layer, Band([head], band, slice(0, band.stop)))
+            assert computed.scores is not None  # which a plain causal layer has
+            scores, weights = computed.scores[0, 0], computed.weights[0, 0]
+            sums.append(scores.amax(-1) - weights.amax(-1).log())
+            weights = _fill_later(weights, band, 0, -1)
         else:
             weights = _any_weights(layer, head, band)
         blocks = _largest_of_blocks(weights, step)
@@ -90,7 +89,8 @@ def make_tile(layer: RecordedLayer, head: int, lse: NDArray[np.float32], step: i
     for start in range(rows.start, rows.stop, height):
         band = slice(start, min(start + height, rows.stop))
         if len(lse):
-            scores = _scaled_scores(layer, head, band, keys)
+            q, k = band_vectors(layer, Band([head], band, keys))
+            scores = (q * layer.scale @ k.mT)[0, 0]
             sums = torch.from_numpy(lse[band]).to(scores.device)
             weights = _fill_later(scores.sub_(sums[:, None]).exp_(), band, keys.start, -1)
         else:
@@ -147,13 +147,6 @@ def sample_heads(layers: Sequence[RecordedLayer], per_row: int = 1) -> NDArray[n
         codes = torch.where(largest < 0, 255, (largest.clamp(0, 1).sqrt() * 254).round())
         pictures.append(codes.to(torch.uint8).cpu().numpy())
     return np.concatenate(pictures)
-
-
-def _scaled_scores(layer: RecordedLayer, head: int, rows: slice, keys: slice) -> Tensor:
-    """Scaled scores (q, k) of some rows and keys of a plain causal head, -inf where a key comes later than its row."""
-    q, k, _ = layer.qkv
-    queries, seen = q[0, head, rows], k[0, head * layer.n_kv_heads // layer.n_heads, keys]
-    return _fill_later((to_float32(queries) * layer.scale) @ to_float32(seen).mT, rows, keys.start, -torch.inf)
 
 
 def _fill_later(values: Tensor, rows: slice, first_key: int, filler: float) -> Tensor:

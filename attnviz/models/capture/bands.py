@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import MessageList, Problem, require_whole
+from attnviz.base.units import decimal
 from attnviz.core import measures
 from attnviz.core.attention import causal_scores
 from attnviz.models.capture.head_selection import resolve_index, to_float32
@@ -21,6 +22,7 @@ from attnviz.models.tokens.units import Unit
 
 CELLS = 1 << 21  #: of a band, about: it stays in the processor's cache
 FEWEST_ROWS = 32  #: of a band: with fewer, calls would take longer than numbers
+LARGEST_POOL = 2 * 10**9  #: bytes of weights between units, in all heads
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def weight_bands(
 def compute_band(layer: RecordedLayer, band: Band) -> WeightBand:
     """Compute the weights of a band with all keys that its rows may see; none after the last row if it is causal."""
     if is_plain_causal(layer):
-        scores = _causal_scores(layer, band)
+        scores = causal_scores(*band_vectors(layer, band), layer.scale)
         return WeightBand(band.heads, band.rows, band.keys, scores.softmax(-1), scores)
     weights = layer.cropped(band.rows, band.keys).weights(band.heads)
     return WeightBand(band.heads, band.rows, band.keys, weights)
@@ -95,12 +97,11 @@ def is_plain_causal(layer: RecordedLayer) -> bool:
     return layer.exact and layer.causal and square and all(extra is None for extra in (*more, layer.set_weights))
 
 
-def _causal_scores(layer: RecordedLayer, band: Band) -> Tensor:
-    """Scores of plain causal heads, all those of one K/V head or of the layer, in fewer passes than `attend` takes."""
+def band_vectors(layer: RecordedLayer, band: Band) -> tuple[Tensor, Tensor]:
+    """Queries (B, H', q, D) and keys (B, G, k, D) of a band, all its heads of one K/V head or all of the layer's."""
     q, k, _ = layer.qkv
     groups = sorted({head * layer.n_kv_heads // layer.n_heads for head in band.heads})
-    queries, keys = to_float32(q[:, band.heads, band.rows]), to_float32(k[:, groups, band.keys])
-    return causal_scores(queries, keys, layer.scale)
+    return to_float32(q[:, band.heads, band.rows]), to_float32(k[:, groups, band.keys])
 
 
 def visible_keys(mask: Tensor, rows: slice) -> slice:
@@ -167,6 +168,18 @@ class PooledWeights:
     def __repr__(self) -> str:
         n, b, heads, count, _ = self.weights.shape
         return f"<PooledWeights: {n} layers of {heads} heads, {b} x {count} units, {self.how} of queries>"
+
+
+def require_room(layers: Sequence[RecordedLayer], count: int) -> None:
+    """Raise a Problem where weights between so many units would take more than LARGEST_POOL."""
+    size = 4 * count**2 * sum(layer.shape[0] * layer.n_heads for layer in layers)
+    if size > LARGEST_POOL:
+        raise Problem(
+            "weights between {count} units take {size} in all heads, and at most {most} are built: take larger units",
+            count=f"{count:,}",
+            size=decimal(size),
+            most=decimal(LARGEST_POOL),
+        )
 
 
 def pool_layer(layer: RecordedLayer, units: Sequence[Unit], how: Literal["mean", "max"]) -> Tensor:

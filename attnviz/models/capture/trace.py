@@ -20,6 +20,7 @@ from attnviz.models.capture.bands import (
     PooledWeights,
     pool_layer,
     profile_layers,
+    require_room,
     row_weights,
 )
 from attnviz.models.capture.head_measures import HeadMeasure, largest_scores
@@ -305,12 +306,13 @@ class Trace:
 
         They are summed over the keys of a unit; of its queries `how` takes the mean or the largest. `units` is "word",
         "sentence", "paragraph" or "turn" (of a chat), which needs a trace of what `load` gives or a `tokenizer`, and
-        one sentence in the batch; or spans of tokens (start, stop).
+        one sentence in the batch; or spans of tokens (start, stop). At most 2 GB are built.
         """
         if how not in ("mean", "max"):
             raise Problem('how={how} must be "mean" or "max"', how=repr(how))
         among = self._self_attention(stack)
         spans = self.split_units(units, tokenizer, stack)
+        require_room(among, len(spans))
         return PooledWeights(torch.stack([pool_layer(layer, spans, how) for layer in among]), spans, how)
 
     def receiver_heads(

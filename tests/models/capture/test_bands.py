@@ -237,3 +237,12 @@ def test_unknown_units_are_refused_in_words(small):
             trace.pooled(units)
     with pytest.raises(Problem, match="needs the trace of one text"):
         capture(llama(), input_ids=IDS).pooled("word")
+
+
+def test_pooled_weights_that_would_not_fit_are_refused_before_any_is_computed(monkeypatch):
+    trace = capture(llama(), input_ids=IDS)
+    spans = [(0, 1)] * 8000
+    monkeypatch.setattr(bands, "weight_bands", None)
+    for pooled in (trace.pooled, trace.receiver_heads):
+        with pytest.raises(Problem, match=r"8,000 units take 6\.144 GB in all heads, and at most 2 GB are built"):
+            pooled(spans)
