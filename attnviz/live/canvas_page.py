@@ -6,6 +6,7 @@ from attnviz.base.packed import pack_blob, unpack_blob
 from attnviz.base.words import _
 from attnviz.live import (
     POLICY,
+    Theme,
     bundle_style,
     bundle_text,
     canvas_wording,
@@ -33,6 +34,7 @@ def canvas_page(
     *,
     moves: bool = False,
     worker: str = "",
+    theme: Theme = "auto",
 ) -> str:
     """The HTML of the file. `data`: what `component` was sent, a header and a payload; one that `moves` has a film.
 
@@ -56,5 +58,6 @@ def canvas_page(
         inert_json(about),
         deflate_base64(pack_blob(header | NOBODY, payload)),
         f"{modules}<script>{bundle_text('canvas_file.js')}</script>",
-        policy=WITH_WORKER if worker else WITH_MODULE,
+        theme,
+        WITH_WORKER if worker else WITH_MODULE,
     )

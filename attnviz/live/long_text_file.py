@@ -13,7 +13,7 @@ from attnviz.base.head_record import HeadGrid
 from attnviz.base.packed import fingerprint, pack_blob
 from attnviz.base.record_json import to_json
 from attnviz.base.words import _
-from attnviz.live import canvas_wording
+from attnviz.live import Theme, canvas_wording
 from attnviz.live.canvas_page import canvas_page
 from attnviz.live.head_header import grid_header
 
@@ -120,12 +120,19 @@ class LongText:
             "words": canvas_wording.head_text() | canvas_wording.edit_text(),
         }
 
-    def page(self, parts: Mapping[tuple[str, *tuple[int, ...]], bytes], title: str, note: str = "") -> str:
+    def page(
+        self,
+        parts: Mapping[tuple[str, *tuple[int, ...]], bytes],
+        title: str,
+        note: str = "",
+        theme: Theme = "auto",
+    ) -> str:
         """The HTML of a file that needs no server: `parts` by their name in PARTS and their numbers."""
         named = {".".join(map(str, (PARTS.index(name), *numbers))): part for (name, *numbers), part in parts.items()}
         listed = [[name, len(part)] for name, part in named.items()]
         header = self.header | {"doc": fingerprint(tuple(self.tokens)), "parts": listed}
-        return canvas_page("long_text", pack_blob(header, b"".join(named.values())), title, note, worker="text_worker")
+        data = pack_blob(header, b"".join(named.values()))
+        return canvas_page("long_text", data, title, note, worker="text_worker", theme=theme)
 
 
 def long_text_words() -> dict[str, str]:

@@ -11,6 +11,7 @@ from attnviz.analysis import long_text
 from attnviz.base.head_record import HeadGrid
 from attnviz.base.message import Problem
 from attnviz.base.words import _, use_language
+from attnviz.live import Theme
 from attnviz.live.long_text_file import HeadProfile, LongText, TextFigure, TextState
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.capture import RecordedLayer, Trace
@@ -29,7 +30,7 @@ class LongTextView(SavedView):
 
     layers: Sequence[RecordedLayer]
     text: LongText
-    theme: str = "auto"
+    theme: Theme = "auto"
     height: int = 640
     title: str = ""
     language: str | None = None
@@ -46,7 +47,7 @@ class LongTextView(SavedView):
         parts = long_text.file_parts(self.layers, [self.text.state.tile])
         text = replace(self.text, profiles=_profile_heads(self.layers))
         with use_language(self.language):
-            page = text.page(parts, self.title or self.head_title)
+            page = text.page(parts, self.title or self.head_title, theme=self.theme)
         if len(page) > LARGEST:
             size, most = (f"{count / 1e6:.1f}" for count in (len(page), LARGEST))
             raise Problem(
@@ -56,6 +57,13 @@ class LongTextView(SavedView):
                 most=most,
             )
         return page
+
+    @property
+    def csv(self) -> str:
+        raise Problem("A head of a long text is too large for a table: trace.row and trace.pooled have its numbers")
+
+    def _film(self, kind: str) -> bytes:
+        raise Problem("This picture does not move: it can be had as SVG and PNG.")
 
     def figure(self) -> SceneFigure:
         layer, head = self.text.state.tile

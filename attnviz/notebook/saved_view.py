@@ -4,52 +4,57 @@ from __future__ import annotations
 
 import base64
 import html
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from attnviz.base.extras import ExtraMissing
 from attnviz.base.message import Problem
 from attnviz.base.rasterised import render_png
 from attnviz.base.words import _, use_language
-
-if TYPE_CHECKING:
-    from attnviz.live.scene_figure import SceneFigure
+from attnviz.live import Theme
+from attnviz.live.scene_figure import SceneFigure
 
 #: The picture's scripts run, and may offer a file to keep; the notebook around it is out of their reach.
 SANDBOX = "allow-scripts allow-downloads"
 
 
-class SavedView:
+class SavedView(ABC):
     """A live picture that a notebook displays as a cell's output; `save` writes it to a file."""
 
     title: str
-    theme: str
+    theme: Theme
     height: int
     language: str | None
 
-    if TYPE_CHECKING:
+    @property
+    @abstractmethod
+    def html(self) -> str:
+        """The whole live file."""
 
-        @property
-        def html(self) -> str: ...
+    @property
+    @abstractmethod
+    def head_title(self) -> str:
+        """Title of the first displayed head, in the picture's language."""
 
-        @property
-        def head_title(self) -> str: ...
+    @property
+    @abstractmethod
+    def csv(self) -> str:
+        """The first displayed head as a table; a Problem where it is too large for one."""
 
-        def figure(self) -> SceneFigure: ...
+    @abstractmethod
+    def figure(self) -> SceneFigure:
+        """The first displayed head as a figure."""
+
+    @abstractmethod
+    def _film(self, kind: str) -> bytes:
+        """Animation of the first displayed head; a Problem where nothing of it moves."""
 
     @property
     def svg(self) -> str:
-        """The head on show first, as a still picture."""
+        """The first displayed head as a still picture."""
         return self._still()
-
-    @property
-    def csv(self) -> str:
-        """It as a table, where it is small enough for one."""
-        raise Problem("A head of a long text is too large for a table: trace.row and trace.pooled have its numbers")
-
-    def _film(self, kind: str) -> bytes:
-        raise Problem("This picture does not move: it can be had as SVG and PNG.")
 
     def _still(self, brings_font: bool = True) -> str:
         with use_language(self.language):

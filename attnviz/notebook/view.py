@@ -7,7 +7,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -17,7 +17,7 @@ from attnviz.base import words
 from attnviz.base.head_record import HeadData, HeadGrid, HeadTitles, HeadView
 from attnviz.base.message import MessageList, Problem
 from attnviz.base.words import _, require_languages, use_language
-from attnviz.live import LiveView, live_page
+from attnviz.live import LiveView, Theme, live_page
 from attnviz.live.film_file import film_bytes
 from attnviz.live.matrix_figures import HeadFigure, HeadFilm
 from attnviz.live.scene_figure import FrameOptions, SceneFigure
@@ -26,7 +26,6 @@ from attnviz.notebook.long_text_view import LongTextView, known_tokens, text_of_
 from attnviz.notebook.saved_view import SavedView
 
 LONG = 24_000_000  #: bytes of all heads' scores, from which on a trace is shown as a long text
-PictureTheme = Literal["auto", "light", "dark"]
 
 
 def show(
@@ -34,7 +33,7 @@ def show(
     tokens: Sequence[str] | tuple[Sequence[str], Sequence[str]] | None = None,
     layer: int | None = None,
     head: int | None = None,
-    theme: PictureTheme | None = None,
+    theme: Theme | None = None,
     *,
     row: int = 0,
     height: int = 640,
@@ -123,7 +122,7 @@ class NotebookView(SavedView):
     queries: list[str]
     keys: list[str]
     at: tuple[int, int]
-    theme: PictureTheme
+    theme: Theme
     height: int
     title: str
     language: str | None = None

@@ -91,6 +91,7 @@ def test_a_long_trace_is_one_head_of_q_and_k_and_what_is_too_large_is_refused(
     trace = av.capture(llama(), input_ids=tokens())
     view = av.show(trace, WORDS, layer=-1, head=4, row=1)
     assert isinstance(view, LongTextView)
+    assert [f'data-theme="{theme}"' in av.show(trace, theme=theme).html for theme in ("light", "dark")] == [True, True]
     packed = zlib.decompress(base64.b64decode(re.search(r'id="attnviz-heads">([^<]*)<', view.html)[1]))
     header, payload = unpack_blob(packed)
     assert header["tokens"] == [f"{word} " for word in WORDS]
