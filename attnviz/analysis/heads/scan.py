@@ -190,9 +190,12 @@ def _score_layer(layer: RecordedLayer, patterns: dict[str, HeadPattern], ids: Te
     real = None if layer.padding is None else layer.padding[..., 0, :]  # (B, 1, K)
     marks = {name: _mark_keys(pattern, ids, real) for name, pattern in patterns.items() if not isinstance(pattern, str)}
     masses = torch.empty(len(patterns), b, heads, q_len, device=layer.device)
-    in_bands = [(mass, *item) for mass, item in zip(masses, patterns.items(), strict=True) if item[0] != RETRIEVAL]
-    if RETRIEVAL in patterns:
-        masses[list(patterns).index(RETRIEVAL)] = _mark_retrievals(layer, ids, real)
+    in_bands = []
+    for mass, (name, pattern) in zip(masses, patterns.items(), strict=True):
+        if pattern == RETRIEVAL:
+            mass[:] = _mark_retrievals(layer, ids, real)
+        else:
+            in_bands.append((mass, name, pattern))
     for band in weight_bands(layer, aligned=True) if in_bands else ():
         keys = None if real is None else real[..., band.keys]
         for mass, name, pattern in in_bands:
