@@ -35,7 +35,7 @@ class HeadOverview:
     lse: NDArray[np.float32]  #: (Q,) log of the sum of exp(scaled score) of each row; empty where weights need more
 
     def pack(self, layer: RecordedLayer) -> bytes:
-        """It as the browser reads it, with what weights of its head are made with."""
+        """Pack it for the browser, with what the browser needs to compute the head's weights."""
         rows, columns = self.codes.shape
         width = layer.qkv[0].shape[-1] if layer.exact else 0
         header = {"step": self.step, "rows": rows, "columns": columns, "tokens": layer.shape[2]}

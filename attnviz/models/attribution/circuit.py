@@ -65,9 +65,9 @@ class Circuit:
         return self.members[:size]
 
     def to_dataframe(self) -> pd.DataFrame:
-        """One row for each head and MLP in order: layer, part, score, size and kept, NaN where not measured. By pandas.
+        """One row for each head and MLP in order: layer, part, score, size and kept, NaN where not measured.
 
-        `kept` is the share that this member and those before it, `size` of them, preserve.
+        `kept` is the share that this member and those before it, `size` of them, preserve. Needs pandas.
         """
         shares = dict(zip(self.sizes, self.kept, strict=True))
         rows = [

@@ -121,6 +121,7 @@ def _name(found: why_there.WhyThere) -> Message | str:
 
 @fact()
 def looks(subject: Subject) -> Facts:
+    """What that head looks at from a repeated word, and the part of the key that adds most to the score."""
     *_head, query, key = find_cell(subject)
     tokens, found = subject.tokens, take_apart(subject)
     return Facts(
