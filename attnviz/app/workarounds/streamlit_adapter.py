@@ -57,7 +57,11 @@ def page_id() -> str:
 
 def current_fragment() -> str | None:
     """Streamlit's name for the fragment that runs now, alone or in a run of its page; None outside of fragments."""
-    return getattr(run_of_this_thread(), "current_fragment_id", None)
+    with suppress(ImportError, AttributeError, RuntimeError):
+        from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
+
+        return ThreadState.get().fragment_id
+    return None
 
 
 def browser_language() -> str | None:
