@@ -373,6 +373,27 @@ def test_two_pages_of_a_room_are_told_apart_and_a_phone_that_slept_shows_the_new
     expect(phone.locator(".ph-line")).to_contain_text("Step 3")
 
 
+@pytest.mark.parametrize(
+    "view, picture, dead",
+    [
+        ("compare", ".sr-canvas", None),
+        ("scaling", ".sw-canvas", None),
+        ("heads", ".hm-stage canvas", ".hm-open:enabled"),
+        ("glossary", ".gw-canvas", ".gw-see:visible"),
+    ],
+)
+def test_a_phone_has_what_opens_a_page_and_no_button_that_does_nothing_there(server, new_page, view, picture, dead):
+    _wall, code = opened_room(server, new_page, view)
+    phone = joined(server, new_page, code)
+    shown = phone.locator(picture).or_(phone.get_by_text("This picture is on the wall.")).first
+    expect(shown).to_be_visible()
+    if phone.locator(picture).count():
+        phone.locator(picture).first.tap()
+        if dead is not None:
+            expect(phone.locator(dead)).to_have_count(0)
+    assert widest(phone) <= 390
+
+
 def test_what_a_phone_cannot_show_is_on_the_wall(server, new_page):
     wall, code = opened_room(server, new_page, "scaling")
     phone = joined(server, new_page, code)

@@ -55,6 +55,7 @@ class GlossaryWall extends View {
       this.focusable(0);
     }
     setText(this.see, header.words.see);
+    this.see.hidden = header.session === "room"; // a phone of a class opens no page
     this.draw(before !== null);
   }
 

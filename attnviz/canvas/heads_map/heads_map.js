@@ -8,11 +8,20 @@ import { ARROWS, focusedButton, isPress, radioGroup } from "../shared/controls.j
 import { createBox, createButton, el, fill, joinTexts, setAttribute, setText } from "../shared/dom.js";
 import { MovedView } from "../shared/film_view.js";
 import { prefersReducedMotion } from "../shared/motion.js";
-import { clamp, formatFixed, formatPercent } from "../shared/numbers.js";
+import { clamp, formatFixed, formatPercent, formatSigned } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { createStage, sizeCanvas } from "../shared/surface.js";
 import { placeOn } from "../shared/window.js";
-import { drawLargeHead, drawMap, drawTenths, mapFigure, mapFilm, mapScene, readHeads } from "./heads_map_scene.js";
+import {
+  drawLargeHead,
+  drawMap,
+  drawTenths,
+  mapFigure,
+  mapFilm,
+  mapScene,
+  readHeads,
+  slowly,
+} from "./heads_map_scene.js";
 
 /** @import { Answer, Component, HeadsMapHeader } from "../shared/types.js" */
 /** @import { Heads, MapScene, TileMark } from "./heads_map_scene.js" */
@@ -26,12 +35,6 @@ const [BESIDE, CARD] = [720, 296];
 /** Pixels that the words beside a head's large picture take. */
 const EDGE = 16;
 const ORDERS = ["kind", "layer"];
-
-/** Begins and ends slowly; before 0 it is still there. @param {number} share */
-function slowly(share) {
-  const at = clamp(share, 0, 1);
-  return at * at * (3 - 2 * at);
-}
 
 /** @extends {MovedView<Answer & HeadsMapHeader>} */
 class HeadsMap extends MovedView {
@@ -228,11 +231,11 @@ class HeadsMap extends MovedView {
     const told = { does: does[head.pattern], pattern: nouns[head.pattern], mean };
     setText(doing, fill(head.named ? words.does : words.unnamed, told));
     setText(rows, fill(words.rows, { share: formatPercent(head.explained, 0) }));
-    const signed = (/** @type {number} */ nats) => `${nats < 0 ? "−" : "+"}${formatFixed(Math.abs(nats), 3)}`;
-    setText(cost, isNaN(head.cost) ? words.uncosted : fill(words.cost, { cost: signed(head.cost) }));
+    setText(cost, isNaN(head.cost) ? words.uncosted : fill(words.cost, { cost: formatSigned(head.cost, 3) }));
     setText(this.quote, sentences[head.best] ?? "");
     setText(this.spread, fill(head.tenths.length > 1 ? words.spread : words.single, told));
     setAttribute(this.door, "title", words.open);
+    this.door.disabled = this.header.session === "room"; // a phone of a class opens no page
     const theme = readTheme(this.root, this.header.colours);
     const context = sizeCanvas(this.large, LARGE + EDGE, LARGE + EDGE);
     drawLargeHead(context, this.header, head.means, { x: EDGE, y: EDGE, w: LARGE, h: LARGE }, theme);

@@ -5,6 +5,7 @@ import { interpolateNumber, marksBetween } from "../scene/glide.js";
 import { filmOfSteps } from "../scene/film.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
 import { colourAt, css } from "../shared/colour.js";
+import { clamp } from "../shared/numbers.js";
 import { toFloats } from "../shared/packing.js";
 import { drawWith, fillBox, outline, writeText } from "../shared/surface.js";
 
@@ -48,6 +49,12 @@ export function readHeads({ patterns }, payload) {
     const tenths = numbers.subarray(i * wide + 8 + patterns.length, (i + 1) * wide).filter((score) => !isNaN(score));
     return { layer, head, pattern, named: named === 1, stderr, cost, explained, best, means, tenths };
   });
+}
+
+/** Begins and ends slowly; before 0 it is still there. @param {number} share */
+export function slowly(share) {
+  const at = clamp(share, 0, 1);
+  return at * at * (3 - 2 * at);
 }
 
 /** How large each is: its area is its cost, and those that cost next to nothing are as large as the smallest. @param {Heads} heads @param {number} largest */
@@ -266,8 +273,8 @@ export function mapFilm(header, payload) {
     const [from, to] = ["layer", "kind"].map((by) =>
       mapScene(/** @type {any} */ (header), heads, { by, at: header.at }, 900, theme),
     );
-    const share = Math.min(1, Math.max(0, (stop - 6) / 26));
-    const eased = share * share * (3 - 2 * share);
+    const share = clamp((stop - 6) / 26, 0, 1);
+    const eased = slowly(share);
     const scene = share < 1 ? { ...from, by: share ? "kind" : "layer", labels: [] } : to;
     const height = Math.max(from.height, to.height, interpolateNumber(from.height, to.height)(eased));
     return finishFigure({ ...header, title: "" }, scene, marksBetween(from.tiles, to.tiles)(eased), height);

@@ -3,7 +3,7 @@
 
 import { colourStops, colourAt, css, inkOn } from "../shared/colour.js";
 import { fill } from "../shared/dom.js";
-import { clamp, formatFixed, formatPercent } from "../shared/numbers.js";
+import { clamp, formatPercent, formatSigned } from "../shared/numbers.js";
 import { drawWith, fillBox, writeText } from "../shared/surface.js";
 import { cutToFit } from "../shared/token_labels.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
@@ -20,12 +20,6 @@ const [LARGEST, SMALLEST] = [24, 13];
 const LEAST = 0.005;
 /** Pixels of an arc that carries all of the weight, between words, and of what no bar is as long as. */
 const [THICKEST, APART] = [11, 14];
-
-/** @param {number} value @param {number} digits */
-function signed(value, digits) {
-  const text = formatFixed(Math.abs(value), digits);
-  return Number(text) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
-}
 
 /** @param {ScoreTableHeader} header @param {number} width @param {Theme} theme */
 export function scoreScene(header, width, theme) {
@@ -154,7 +148,7 @@ function drawArcs(context, { header, theme, sentence, high }, weights) {
   if (wrote === undefined) return;
   const cut = header.cut?.part === part;
   drawArc(context, wrote, to, base, 30, theme.k, cut ? 1.5 : 6, cut ? 0.4 : 1);
-  const read = fill(words.wrote, { part: header.keyNames[part] ?? part, value: signed(value, 1) });
+  const read = fill(words.wrote, { part: header.keyNames[part] ?? part, value: formatSigned(value, 1) });
   writeAbove(context, read, (wrote + to) / 2, base - 36, theme.k, theme, width, Math.min(wrote, to));
 }
 
@@ -212,7 +206,7 @@ function drawTable(context, { header, names, largest, theme, table, cell, font, 
       const ink = { ...theme, text: gone ? theme.text : inkOn(colour) };
       writeText(
         context,
-        signed(value, 1),
+        formatSigned(value, 1),
         box.x + box.w / 2,
         y,
         ink,
@@ -247,7 +241,7 @@ function drawMargins(context, { header, largest, theme, table, cell, font, bars,
     const long = Math.max(1, (Math.abs(sum) / largest.margin) * room);
     const y = table.y + (q + 0.5) * cell.h;
     fillBox(context, { x: right, y: y - cell.h / 4, w: long, h: cell.h / 2 }, sum < 0 ? grey : theme.q);
-    writeText(context, signed(sum, 1), right + long + 6, y, theme, `${font}px`);
+    writeText(context, formatSigned(sum, 1), right + long + 6, y, theme, `${font}px`);
   });
   columns.forEach((sum, k) => {
     const long = Math.max(1, (Math.abs(sum) / largest.margin) * (below - 26));
@@ -255,11 +249,11 @@ function drawMargins(context, { header, largest, theme, table, cell, font, bars,
     const gone = cut !== null && header.keyParts[k] === cut.part;
     const box = { x: x - cell.w / 5, y: table.y + table.h + 8, w: (cell.w * 2) / 5, h: long };
     fillBox(context, box, sum < 0 ? grey : theme.k, gone ? 0.25 : 1);
-    writeText(context, signed(sum, 1), x, box.y + long + 11, theme, `${font}px`, gone ? 0.6 : 1, "center");
+    writeText(context, formatSigned(sum, 1), x, box.y + long + 11, theme, `${font}px`, gone ? 0.6 : 1, "center");
   });
   const at = narrow ? { x: 0, y: height - 44 } : { x: right, y: table.y + table.h + 16 };
   const sum = rows.reduce((all, value) => all + value, 0);
-  writeText(context, fill(words.sum, { sum: signed(sum, 3) }), at.x, at.y, theme, "600 16px");
+  writeText(context, fill(words.sum, { sum: formatSigned(sum, 3) }), at.x, at.y, theme, "600 16px");
   const lines = header.sums.flatMap((line) => wrapText(line, width - at.x, 12));
   lines.forEach((line, n) => writeText(context, line, at.x, at.y + 20 + n * 17, theme, "12px", 0.85));
 }

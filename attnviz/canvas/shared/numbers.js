@@ -22,6 +22,12 @@ export function formatFixed(value, digits) {
   return rounded(value, digits).toFixed(digits);
 }
 
+/** The same with its sign, + too; what rounds to 0 has none. @param {number} value @param {number} digits */
+export function formatSigned(value, digits) {
+  const text = formatFixed(Math.abs(value), digits);
+  return Number(text) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
+}
+
 /** `value` rounded to so many significant digits, as a number. @param {number} value @param {number} digits */
 export function toSignificant(value, digits) {
   return rounded(value, digits - 1 - firstDigit(value));
