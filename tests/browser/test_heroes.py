@@ -53,6 +53,20 @@ def test_a_race_plays_on_arrival_and_its_distance_is_dragged_on_the_picture(new_
     expect(page.locator(".sr-goal")).to_have_attribute("aria-valuenow", str(MOST))
 
 
+def test_what_is_typed_while_a_picture_plays_on_arrival_is_taken_and_stays(new_page, server_url):
+    page = new_page(width=1280, height=720)
+    page.goto(f"{server_url}/scaling?s_dk=4096")
+    reached = page.locator(".av-root[data-reached]")
+    box = page.get_by_role("spinbutton", name="d_k")
+    box.fill("16")
+    assert int(reached.get_attribute("data-reached")) < 4096, "typed while it plays"
+    box.press("Enter")
+    expect(reached).to_have_attribute("data-reached", "16")
+    page.wait_for_timeout(7500)  # longer than it plays
+    expect(reached).to_have_attribute("data-reached", "16")
+    expect(page).to_have_url(re.compile("=16"))
+
+
 def test_who_asked_for_less_motion_finds_the_race_run_and_a_link_opens_the_step_it_was_left_at(opened):
     page = opened("compare?c_step=5", reduced_motion="reduce")
     until(lambda: page.locator(".av-root[data-race]").count() and race_of(page)["at"] == 100, 10)

@@ -6,9 +6,9 @@ import { createBox, createButton, el, focusedElement, setText } from "../shared/
 
 /** @import { CodeLine, CodeLinesHeader, Component } from "../shared/types.js" */
 
-/** What is coloured: comments and strings, the words of Python, numbers, and the names of queries, keys and values. */
+/** What is coloured: comments and strings, the words of Python, and the names of queries, keys and values. */
 const PARTS =
-  /(?<quiet>#.*|'''.*?''')|(?<word>\b(?:def|return|for|in|if|is|not|None|class|import|self|super|zip|lambda)\b)|(?<name>\b(?:[a-z]+_)*[qkv](?:_[a-z]+)*\b)|(?<number>\b\d[\d_.e]*\b)/g;
+  /(?<quiet>#.*|'''.*?''')|(?<word>\b(?:def|return|for|in|if|is|not|None|class|import|self|super|zip|lambda)\b)|\b(?:[a-z]+_)*?(?<role>[qkv])(?:_[a-z]+)*\b/g;
 
 /** So many lines stand closer to each other, so that all fit on a presented page. */
 const MANY = 11;
@@ -97,7 +97,7 @@ function coloured(text) {
   let end = 0;
   for (const found of text.matchAll(PARTS)) {
     const groups = found.groups ?? {};
-    const kind = groups.name ? (/(?<![a-z])[qkv](?![a-z])/.exec(found[0])?.[0] ?? "name") : groups.quiet ? "quiet" : groups.word ? "word" : "number"; // prettier-ignore
+    const kind = groups.role ?? (groups.word ? "word" : "quiet");
     parts.push(text.slice(end, found.index), el("span", `cl-${kind}`, found[0]));
     end = found.index + found[0].length;
   }

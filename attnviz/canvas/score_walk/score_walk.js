@@ -5,7 +5,6 @@ import { readTheme } from "../shared/colour.js";
 import { labelledSlider } from "../shared/controls.js";
 import { createBox, el, fill, setAttribute } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
-import { film, prefersReducedMotion } from "../shared/motion.js";
 import { formatFixed, formatGrouped, formatPercent } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { sizeCanvas } from "../shared/surface.js";
@@ -13,9 +12,6 @@ import { placeOn } from "../shared/window.js";
 import { drawWalk, readWalks, stopAtX, walkFigure, walkFilm, walkScene } from "./score_walk_scene.js";
 
 /** @import { Answer, Component, ScoreWalkHeader } from "../shared/types.js" */
-
-/** Milliseconds of the film on arrival. */
-const ARRIVAL = 3000;
 
 /** @extends {FilmView<Answer & ScoreWalkHeader>} */
 class ScoreWalk extends FilmView {
@@ -28,9 +24,6 @@ class ScoreWalk extends FilmView {
     this.payload = new Uint8Array();
     /** @type {ReturnType<typeof walkScene> | null} */
     this.scene = null;
-    /** @type {number | null} the stop that the film on arrival has reached */
-    this.arriving = null;
-    this.endArrival = () => {};
     this.canvas = el("canvas", "av-pan sw-canvas", null, { role: "img" });
     this.slider = labelledSlider(this.range, "sw", "d_k", "d_k", " = ");
     this.player(this.slider.line, "▶", "play", Infinity);
@@ -52,45 +45,23 @@ class ScoreWalk extends FilmView {
     this.payload = payload;
     this.stops = readWalks(header, payload);
     this.arrive(header.d_k.length - 1, !before);
-    if (before || prefersReducedMotion()) return;
-    const reach = (/** @type {number} */ share) => {
-      this.arriving = Math.round(share * this.at);
-      this.draw();
-    };
-    const leave = film(this.root, ARRIVAL, reach, () => this.endArrival());
-    this.endArrival = () => {
-      leave();
-      this.arriving = null;
-      this.draw();
-    };
-  }
-
-  grab() {
-    this.endArrival();
-    super.grab();
-  }
-
-  /** @param {HTMLElement} button @param {number} towards */
-  play(button, towards) {
-    this.endArrival();
-    super.play(button, towards);
+    if (!before) this.playOnArrival();
   }
 
   draw() {
     const width = this.root.clientWidth;
     if (!this.held || !width) return;
     const { words, colours } = this.header;
-    const at = this.arriving ?? this.at;
-    this.scene = walkScene(this.header, this.stops, at, width, readTheme(this.root, colours));
+    this.scene = walkScene(this.header, this.stops, this.at, width, readTheme(this.root, colours));
     drawWalk(sizeCanvas(this.canvas, width, this.scene.height), this.scene);
     const { d, weights, norms } = this.stops[this.at];
-    this.slider.value.textContent = formatGrouped(this.stops[at].d);
+    this.slider.value.textContent = formatGrouped(d);
     const [raw, scaled] = weights.map((row) => formatPercent(Math.max(...row), 0));
     const [one, other] = norms.map((norm) => formatFixed(norm, 3));
     const told = fill(words.heard, { d_k: d, raw, scaled, norm_raw: one, norm_scaled: other });
     setAttribute(this.range, "aria-valuetext", told);
     setAttribute(this.canvas, "aria-label", told);
-    this.root.dataset.reached = String(this.stops[at].d);
+    this.root.dataset.reached = String(d);
   }
 }
 

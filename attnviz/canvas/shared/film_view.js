@@ -3,7 +3,7 @@
 import { View } from "./component.js";
 import { stopSlider } from "./controls.js";
 import { addButton, setAttribute, setName, setText } from "./dom.js";
-import { film } from "./motion.js";
+import { film, prefersReducedMotion } from "./motion.js";
 import { clamp } from "./numbers.js";
 
 /** @import { Answer } from "./types.js" */
@@ -63,7 +63,8 @@ export class MovedView extends View {
   take(other) {
     const { session, ack } = this.header;
     const behind = this.gestures.isBehind(session, ack);
-    if (other) this.stop();
+    const isChangedElsewhere = !behind && !this.holding && this.spelled(this.header) !== this.told;
+    if (other || isChangedElsewhere) this.stop();
     else this.plays(this.playing, this.film);
     if (other || (!behind && !this.isMoving)) Object.assign(this, JSON.parse(this.spelled(this.header)));
     if (!behind) this.told = this.spelled(this.header);
@@ -158,21 +159,21 @@ export class FilmView extends MovedView {
   }
 
   /**
-   * Has a hand on a canvas move it.
-   * @param {HTMLElement} canvas @param {(event: PointerEvent) => number | null} stopAt what is under it
+   * Has a hand on a picture move it.
+   * @param {HTMLElement} picture @param {(event: PointerEvent) => number | null} stopAt what is under it
    */
-  dragged(canvas, stopAt) {
+  dragged(picture, stopAt, move = (/** @type {number} */ stop) => this.stand(stop)) {
     const follow = (/** @type {PointerEvent} */ event) => {
       const stop = this.holding ? stopAt(event) : null;
-      if (stop !== null) this.stand(stop);
+      if (stop !== null) move(stop);
     };
-    canvas.addEventListener("pointerdown", (event) => {
-      canvas.setPointerCapture(event.pointerId);
+    picture.addEventListener("pointerdown", (event) => {
+      picture.setPointerCapture(event.pointerId);
       this.grab();
       follow(event);
     });
-    canvas.addEventListener("pointermove", follow);
-    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => this.letGo());
+    picture.addEventListener("pointermove", follow);
+    for (const end of ["pointerup", "pointercancel"]) picture.addEventListener(end, () => this.holding && this.letGo());
   }
 
   /** Takes the stop that has come. @param {number} last @param {boolean} other it is another film */
@@ -198,6 +199,14 @@ export class FilmView extends MovedView {
       button,
       film(this.root, this.pace(Math.abs(to - from)), draw, () => this.ended()),
     );
+  }
+
+  /** Plays once up to where it stands, as it is first seen; who asked for less motion finds it there. */
+  playOnArrival() {
+    const end = this.at;
+    if (!end || prefersReducedMotion()) return;
+    this.stand(0);
+    this.play(this.players[0].button, end);
   }
 
   /** The film has come to its end. */

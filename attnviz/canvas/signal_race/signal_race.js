@@ -4,7 +4,6 @@ import { readTheme } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
 import { createBox, createButton, el, fill, setAttribute, setName, setText } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
-import { prefersReducedMotion } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { layOver, sizeCanvas } from "../shared/surface.js";
@@ -60,20 +59,11 @@ class SignalRace extends FilmView {
   }
 
   listen() {
-    const follow = (/** @type {PointerEvent} */ event) => {
-      if (!this.holding) return;
+    const wordAt = (/** @type {PointerEvent} */ event) => {
       const { x, pitch } = raceLayout(this.state, this.look);
-      this.setDistance(Math.round((placeOn(this.canvas, event)[0] - x(0)) / pitch));
+      return Math.round((placeOn(this.canvas, event)[0] - x(0)) / pitch);
     };
-    for (const node of /** @type {HTMLElement[]} */ ([this.canvas, this.goal])) {
-      node.addEventListener("pointerdown", (event) => {
-        node.setPointerCapture(event.pointerId);
-        this.grab();
-        follow(event);
-      });
-      node.addEventListener("pointermove", follow);
-      for (const end of ["pointerup", "pointercancel"]) node.addEventListener(end, () => this.holding && this.letGo());
-    }
+    for (const node of [this.canvas, this.goal]) this.dragged(node, wordAt, (words) => this.setDistance(words));
     this.goal.addEventListener("keydown", (event) => {
       const { distance } = this;
       const to = {
@@ -103,9 +93,7 @@ class SignalRace extends FilmView {
     this.measure();
     this.arrive(header.distance * header.ticks, !before);
     this.range.max = String(this.distance * header.ticks);
-    if (before || header.at < this.last || prefersReducedMotion()) return;
-    this.stand(0);
-    this.play(this.players[0].button, Infinity);
+    if (!before && this.at === this.last) this.playOnArrival();
   }
 
   get state() {

@@ -1,9 +1,12 @@
 """The glossary as a visitor uses it, and a term that explains itself elsewhere."""
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.glossary_terms import TERMS, numbers
 from attnviz.base.packed import unpack_blob
+from attnviz.canvas.glossary_wall import WallFigure, WallTerm
+from attnviz.live.scene_figure import SceneFigure
 
 TERMS_NUMBERS = numbers()
 
@@ -28,6 +31,17 @@ def test_words_are_found_by_what_is_said_of_them_and_stand_from_a_to_z_in_either
     assert names == sorted(names, key=str.casefold)
     first = {term["id"]: term["first"] for term in wall(visit("glossary"))["terms"]}
     assert first["scaling"].endswith(f"by {TERMS_NUMBERS['scale']:g} at d_k = 64."), "no number is cut at its point"
+
+
+def draw_tile(word: str) -> str:
+    """The SVG file of a wall with a tile that has no name, so with nothing on it but its picture."""
+    wall = WallFigure([WallTerm(word, "", "", "")], numbers())
+    return SceneFigure((wall,)).to_svg(brings_font=False)
+
+
+@pytest.mark.parametrize("word", TERMS)
+def test_every_word_has_a_picture(word):
+    assert len(draw_tile(word)) > len(draw_tile("no such word"))
 
 
 def script() -> None:
