@@ -64,7 +64,9 @@ def shown(page: Any, link: AppLink) -> Iterator[str]:
     """All texts of a page that hold numbers, and the tables that it exports."""
     yield html.unescape(said(page))
     yield from (part.value for part in (*page.metric, *page.latex))
-    yield from (str(cell) for part in (*page.table, *page.dataframe) for cell in part.value.to_numpy().ravel())
+    yield from (
+        html.unescape(str(cell)) for part in (*page.table, *page.dataframe) for cell in part.value.to_numpy().ravel()
+    )
     for offer in run_page(link).offers:
         table = offer.table() if callable(offer.table) else offer.table
         if table is not None:
@@ -84,7 +86,7 @@ def parameters(text: str) -> dict[str, str]:
 def test_a_program_prints_what_its_page_shows(visit: Any, name: str, text: str, share: float) -> None:
     link = parameters(text)
     page = with_code(visit(name, **link))
-    printed = numbers(ran(page.code[-1].value)[1])
+    printed = set().union(*(numbers(ran(program.value)[1]) for program in page.code))
     there = numbers(" ".join(shown(page, AppLink(name, link))))
     found = [
         each for each in printed if any(abs(each * unit - one) <= 0.006 * abs(one) for one in there for unit in UNITS)

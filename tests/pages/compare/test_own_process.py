@@ -45,7 +45,7 @@ def test_it_measures_the_same_memory_as_here_and_every_length(children):
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="priorities are read from /proc")
 def test_a_training_comes_after_everybody_else_and_ends_when_nobody_listens(children):
     results = own_process.results(
-        retrieval_training, "train", retrieval_training.Config(steps=100_000), 1, own_process.NICE
+        retrieval_training, "train", retrieval_training.Config(d_k=256, steps=2000, seeds=8), 1, own_process.NICE
     )
     next(results)
     assert os.getpriority(os.PRIO_PROCESS, children[0].pid) - os.getpriority(os.PRIO_PROCESS, 0) >= min(

@@ -4,8 +4,8 @@ import pytest
 from transformers import (
     BertConfig,
     BertForMaskedLM,
-    GPTNeoConfig,
-    GPTNeoForCausalLM,
+    DebertaV2Config,
+    DebertaV2ForMaskedLM,
     MarianConfig,
     MarianMTModel,
 )
@@ -63,17 +63,19 @@ def test_a_masked_language_model_guesses_what_the_mask_hides_or_says_how_to_writ
 
 
 def test_a_model_that_gives_only_its_weights_shows_them_and_says_what_cannot_be_changed(visit, tmp_path):
-    """A model of a family whose attention weights are all that can be read: GPT-Neo."""
+    """A model of a family whose attention weights are all that can be read: DeBERTa with its scores of positions."""
     tokenizer, folder = word_piece(), tmp_path / "weights-only"
-    config = GPTNeoConfig(
+    config = DebertaV2Config(
         vocab_size=len(tokenizer),
         hidden_size=32,
-        num_layers=2,
-        num_heads=4,
-        attention_types=[[["global", "local"], 1]],
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=37,
+        relative_attention=True,
+        pos_att_type=["c2p", "p2c"],
         max_position_embeddings=64,
     )
-    GPTNeoForCausalLM(config).save_pretrained(folder)
+    DebertaV2ForMaskedLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     panels = {f"open_{panel}": "true" for panel in ("stages", "what_if", "why", "next", "average", "beside")}
     page = agreed(visit, model="other", hub_id=str(folder), text="the cat sat", **panels)

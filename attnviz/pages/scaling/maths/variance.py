@@ -184,7 +184,8 @@ def draw(config: Config) -> Iterator[Result]:
     for start in range(0, config.pairs, pairs_per_block(config)):
         size = min(pairs_per_block(config), config.pairs - start)
         q, k = draw_pair(config.distribution, config.strength, (size, config.d_k), generator)
-        products.append((q * k).sum(-1))  # (size,)
+        products.append(q.mul_(k).sum(-1))  # (size,), in place: a block is large
+        del q, k
         yield _result(config, torch.cat(products))
 
 

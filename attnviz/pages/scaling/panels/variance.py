@@ -98,8 +98,7 @@ def _histograms(result: variance.Result) -> None:
         if result.pairs == 1
         else _(
             "{pairs:,} random pairs at d_k = {d_k}: raw products scatter by {raw:.4g} (one standard deviation) around "
-            "{centre:.2g}; divided by √{d_k}, by {scaled:.4g} around {scaled_centre:.2g}. Both stand on one axis: raw "
-            "products lie √{d_k} = {times:.3g} times as far out."
+            "{centre:.2g}; divided by √{d_k}, by {scaled:.4g} around {scaled_centre:.2g}."
         )
     ).format(
         pairs=result.pairs,
@@ -108,7 +107,13 @@ def _histograms(result: variance.Result) -> None:
         centre=raw.mean,
         scaled=math.sqrt(scaled.variance),
         scaled_centre=scaled.mean,
-        times=math.sqrt(d_k),
+    )
+    axis = (
+        _("√1 is 1, so both are the same.")
+        if d_k == 1
+        else _("Both stand on one axis: raw products lie √{d_k} = {times:.3g} times as far out.").format(
+            d_k=d_k, times=math.sqrt(d_k)
+        )
     )
     show.figure(
         show.chart_of(figures.histograms, (raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k),
@@ -120,7 +125,7 @@ def _histograms(result: variance.Result) -> None:
             "raw_density": raw.counts,
             **({"scaled_density": scaled.counts} if len(scaled.counts) == len(raw.counts) else {}),
         },
-        sentence=join_sentences(caption, _shape(result)),
+        sentence=join_sentences(caption, axis, _shape(result)),
     )
 
 
