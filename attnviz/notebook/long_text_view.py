@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,7 +15,7 @@ from attnviz.live.long_text_file import HeadProfile, LongText, TextFigure, TextS
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.capture import RecordedLayer, Trace
 from attnviz.models.capture.bands import profile_layers
-from attnviz.models.tokens.units import UNIT_NAMES, spell_tokens, split_units
+from attnviz.models.tokens.units import find_unit_starts, spell_tokens
 from attnviz.notebook.saved_view import SavedView
 
 LARGEST = 5_000_000  #: bytes of a file
@@ -104,16 +103,11 @@ def text_of_trace(
     Where there is none, or `labels` are given, each token is a unit and every 64 are a paragraph.
     """
     ids = trace.inputs.get("input_ids")
-    units: dict[str, list[int]] = {}
     if labels is None and trace.tokenizer is not None and ids is not None and ids.shape[1:] == (count,):
         known = ids[row].tolist()
         texts = spell_tokens(trace.tokenizer, known)
-        for name in UNIT_NAMES:
-            with suppress(Problem):  # a tokenizer that knows no turns
-                units[name] = [unit.start for unit in split_units(trace.tokenizer, known, name)]
-        if len(units.get("turn", ())) < 2:
-            units.pop("turn", None)
+        units = find_unit_starts(trace.tokenizer, known)
     else:
         texts = [f"{label} " for label in labels or known_tokens(trace, row, count) or range(count)]
-        units |= {"word": list(range(count)), "paragraph": list(range(0, count, PARAGRAPH))}
+        units = {"word": list(range(count)), "paragraph": list(range(0, count, PARAGRAPH))}
     return LongText(texts, units, grid, TextState(tile, "sentence" if "sentence" in units else "word"))

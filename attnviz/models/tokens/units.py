@@ -80,6 +80,17 @@ def split_units(tokenizer: Any, ids: Sequence[int], kind: UnitName) -> tuple[Uni
     return tuple(Unit(label, start, stop) for label, (start, stop) in zip(labels, pairwise(edges), strict=True))
 
 
+def find_unit_starts(tokenizer: Any, ids: Sequence[int]) -> dict[str, list[int]]:
+    """First tokens of the words, sentences, paragraphs and, where it is a chat, turns of a text."""
+    starts: dict[str, list[int]] = {}
+    for kind in UNIT_NAMES:
+        with suppress(Problem):  # a tokenizer that knows no turns
+            starts[kind] = [unit.start for unit in split_units(tokenizer, ids, kind)]
+    if len(starts.get("turn", ())) < 2:
+        starts.pop("turn", None)
+    return starts
+
+
 def _begins_word(before: str, text: str) -> bool:
     """A word begins after a blank, at punctuation, after it, and at each character of a script without blanks."""
     if not text:

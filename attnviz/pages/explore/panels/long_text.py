@@ -21,7 +21,7 @@ from attnviz.engine import Rerun
 from attnviz.live.long_text_file import PARTS, AnswerLine, LongText, Span, TextFigure, TextState
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.capture.bands import is_plain_causal
-from attnviz.models.tokens.units import UNIT_NAMES, UnitName, split_units
+from attnviz.models.tokens.units import UnitName, find_unit_starts
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths import long_texts
 from attnviz.pages.explore.panels import shown_head
@@ -179,20 +179,8 @@ def _texts(run: ModelRun) -> list[str]:
 
 def _units(run: ModelRun) -> dict[str, list[int]]:
     """First tokens of the words, sentences, paragraphs and, where it is a chat, turns of the text."""
-
-    def compute() -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for kind in UNIT_NAMES:
-            try:
-                found[kind] = [unit.start for unit in split_units(tokenizer, run.source.ids, kind)]
-            except Problem:  # a tokenizer that knows no turns
-                continue
-        if len(found.get("turn", ())) < 2:
-            found.pop("turn", None)
-        return found
-
     tokenizer = model_cache.model_of_run(run).tokenizer
-    return model_cache.cached_result(run, "units", compute)
+    return model_cache.cached_result(run, "units", lambda: find_unit_starts(tokenizer, run.source.ids))
 
 
 def _current_state(run: ModelRun) -> TextState:
