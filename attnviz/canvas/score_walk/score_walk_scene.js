@@ -2,6 +2,7 @@
 // end, raw and divided by the square root of d_k, and how much of a change softmax then lets through. All axes stand still. No page.
 
 import { filmOfSteps } from "../scene/film.js";
+import { wrapText } from "../scene/text_width.js";
 import { softmaxRow } from "../softmax_slider/softmax.js";
 import { fill } from "../shared/dom.js";
 import { formatFixed, formatGrouped, formatPercent } from "../shared/numbers.js";
@@ -163,7 +164,8 @@ function drawBars(context, { stops, at, plot, bars, theme, words, pair, keys, na
 /** What softmax lets through over d_k, and where it stands now. @param {DrawingContext} context @param {WalkScene} scene @param {(d: number) => number} x */
 function drawSlope(context, { stops, at, plot, slope, width, theme, words, pair, medians, narrow }, x) {
   const y = (/** @type {number} */ norm) => slope.y + slope.h * (1 - norm / 0.5);
-  writeText(context, fill(words.slope, { rows: medians.rows }), slope.x, slope.y - 14, theme, "600 14px");
+  const lines = wrapText(fill(words.slope, { rows: medians.rows }), width - slope.x, 14, 600);
+  lines.forEach((line, n) => writeText(context, line, slope.x, slope.y + 4 - 16 * (lines.length - n), theme, "600 14px"));
   for (const tick of [0, 0.25, 0.5]) {
     fillBox(context, { x: slope.x, y: Math.round(y(tick)), w: slope.w, h: 1 }, theme.text, tick ? 0.12 : 0.4);
     writeText(context, String(tick), slope.x - 7, y(tick), theme, "12px", 0.85, "right");
@@ -191,7 +193,7 @@ function drawSlope(context, { stops, at, plot, slope, width, theme, words, pair,
   drawWith(context, { strokeStyle: theme.text, lineWidth: 2, globalAlpha: 0.7 });
   for (const { y: top, h } of [plot, slope]) strokePath(context, [x(here.d), top], [x(here.d), top + h]);
   context.globalAlpha = 1;
-  fillBox(context, { x: x(here.d) - 7, y: plot.y + plot.h + 2, w: 14, h: 20 }, theme.text, 1, 7);
+  fillBox(context, { x: Math.min(x(here.d) - 7, width - 14), y: plot.y + plot.h + 2, w: 14, h: 20 }, theme.text, 1, 7);
 } // prettier-ignore
 
 /** @param {ForFile<ScoreWalkHeader>} header @param {Uint8Array} payload @param {Theme} theme @returns {Figure} */

@@ -147,7 +147,7 @@ function wayMarks(work) {
 }
 
 /** Its name, how it works and how many steps it has taken. @param {Work} work */
-function captionMarks({ race, machine, look, lane, isNarrow, key, colour, taken, ink }) {
+function captionMarks({ race, machine, look, lane, isNarrow, key, colour, taken, ink, x }) {
   const { name, about, dilated = about, count } = look.header.machines[machine];
   const { kernel } = race;
   const steps = Math.floor(taken);
@@ -162,7 +162,10 @@ function captionMarks({ race, machine, look, lane, isNarrow, key, colour, taken,
     textMark(key(id), text, { x: look.width - 4 - textWidth(text, how.size, how.weight === 600 ? 600 : 400), ...how });
   if (isNarrow) {
     const line = { y: lane.name + 12, size: 15, ...written };
-    return [textMark(key("name"), name, { x: 2, ...line }), toRight("count", counted, line)];
+    const number = toRight("count", counted, line);
+    const goal = x(race.distance);
+    if (number.x < goal) number.x -= look.width + 2 - goal; // the line to arrive at crosses no number
+    return [textMark(key("name"), name, { x: 2, ...line }), number];
   }
   const lines = wrapText(fill(race.dilated ? dilated : about, { kernel, n: kernel - 1 }), NAMES - 26, 13);
   return [
