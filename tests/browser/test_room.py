@@ -400,7 +400,7 @@ def test_what_a_phone_cannot_show_is_on_the_wall(server, new_page):
     expect(phone.get_by_text("This picture is on the wall.").first).to_be_visible()
     does(wall, "end")
     does(wall, "end")
-    expect(phone.get_by_role("status").last).to_contain_text("This class has ended")
+    expect(phone.locator(".ph-bar").get_by_role("status")).to_contain_text("This class has ended")
     expect(wall.locator(WALL)).to_have_count(0)
 
 
