@@ -54,8 +54,8 @@ ns ms kB MB GB TB KiB MiB GiB FLOP FLOPs GFLOP TFLOP TFLOPs CPU GPU cpu cuda bfl
 CSV HTML JSON PNG SVG TOML JPEG WebP GIF GGUF UTF Python Streamlit JavaScript Chromium Enter Escape Ctrl Tab iframe
 NVIDIA SXM PCIe RTX KB TiB MFLOP TXT MD JSONL https arXiv XXL
 """
-#: what a trained model answers, and who made the pictures and where they come from
-ANSWERS = "Spain Rome Roma Florence Venice Milan But function science zero vultilion UCI scikit CC BY"
+#: what a trained model answers, parts of a word that is cut, and who made the pictures and where they come from
+ANSWERS = "believ Spain Rome Roma Florence Venice Milan But function science zero vultilion UCI scikit CC BY"
 ALLOWED = frozenset(" ".join((FIELD, SYMBOLS, UNITS, ANSWERS)).split())
 
 #: What Streamlit itself says of its buttons and boxes, on the screen or to a screen reader: in English alone.

@@ -5,7 +5,7 @@ import { interpolateNumber, marksBetween } from "../scene/glide.js";
 import { filmOfSteps } from "../scene/film.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
 import { colourAt, css } from "../shared/colour.js";
-import { clamp } from "../shared/numbers.js";
+import { clamp, formatFixed } from "../shared/numbers.js";
 import { toFloats } from "../shared/packing.js";
 import { drawWith, fillBox, outline, writeText } from "../shared/surface.js";
 
@@ -245,8 +245,9 @@ export function drawTenths(context, tenths, { x, y, w, h }, theme) {
   tenths.forEach((score, i) => {
     const high = Math.max(1, score * h);
     fillBox(context, { x: x + i * step, y: y + h - high, w: step - 3, h: high }, theme.primary);
-    if (!i || i === tenths.length - 1)
-      writeText(context, score.toFixed(2), x + (i + 0.45) * step, y + h - high - 8, theme, "11px", 1, "center");
+    if (i && i < tenths.length - 1) return;
+    const at = i ? x + (i + 1) * step - 3 : x;
+    writeText(context, formatFixed(score, 2), at, y + h - high - 8, theme, "11px", 1, i ? "right" : "left");
   });
 }
 

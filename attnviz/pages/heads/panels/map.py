@@ -36,8 +36,9 @@ def draw_map(scan: DisplayedScan, chosen: int | None, key: str) -> None:
         column, by, opens = choice
         if opens:
             st.session_state[_OPENED] = key
-        link_state.set_and_push(choices.ORDER, by)
-        if column is not None and column != chosen:
+        elif by != link_state.value(choices.ORDER):
+            link_state.set_and_push(choices.ORDER, by)
+        elif column is not None:
             choose_head(scan, column)
 
     heads_map.heads_map(f"{key}_canvas", figure, on_choose=choose)
