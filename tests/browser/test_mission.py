@@ -689,7 +689,7 @@ TWO_LINES = "The cat saw the dog and the cat ran.\nAnna gave Peter the red book 
 def test_the_map_of_heads_holds_a_true_number_leads_to_its_head_and_is_made_again_from_its_link(
     visit, trained, cold_cache, tmp_path
 ):
-    layer, head = 16, 0
+    layer, head = 16, 3  # not the one that is shown first
     page = visit(f"/heads?hd_text=own&hd_own={quote(TWO_LINES)}&hd_by=previous_token")
     plot = page.locator(".st-key-hd_map_canvas .hm-stage[data-tiles]")
     plot.wait_for(timeout=FIRST_OPEN)
