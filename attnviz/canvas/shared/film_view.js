@@ -116,6 +116,9 @@ export class MovedView extends View {
   }
 }
 
+/** Kinds of pictures that have played as they were first seen: who comes back to a page finds them as they were left. */
+const seen = new Set();
+
 /**
  * A view of stops, at one of which it stands.
  * @template {Answer & { at: number, words: Record<string, any> }} Header
@@ -201,10 +204,11 @@ export class FilmView extends MovedView {
     );
   }
 
-  /** Plays once up to where it stands, as it is first seen; who asked for less motion finds it there. */
+  /** Plays up to where it stands, once in a window's life; who asked for less motion finds it there. */
   playOnArrival() {
     const end = this.at;
-    if (!end || prefersReducedMotion()) return;
+    if (!end || prefersReducedMotion() || seen.has(this.constructor)) return;
+    seen.add(this.constructor);
     this.stand(0);
     this.play(this.players[0].button, end);
   }
