@@ -64,27 +64,37 @@ def ways(model: LlamaModel, length: int) -> dict[str, Callable[[], object]]:
     """The four ways to compute the same attention, each as a function without arguments."""
     ids = torch.randint(10, 40_000, (1, length), generator=torch.Generator().manual_seed(0))
 
-    def plain() -> object:
-        with torch.no_grad():
-            return model(input_ids=ids, use_cache=False).last_hidden_state
-
     def ours() -> object:
         return capture(model, input_ids=ids, logits=None)
-
-    def reported() -> Any:
-        model.set_attn_implementation("eager")
-        try:
-            with torch.no_grad():
-                return model(input_ids=ids, use_cache=False, output_attentions=True)
-        finally:
-            model.set_attn_implementation("sdpa")
 
     def bertviz() -> object:
         from bertviz import model_view
 
-        return model_view(reported().attentions, [str(n) for n in range(length)], html_action="return")
+        weights = run_eager(model, ids).attentions
+        return model_view(weights, [str(n) for n in range(length)], html_action="return")
 
-    return {"plain": plain, "ours": ours, "eager": reported, "bertviz": bertviz}
+    return {
+        "plain": lambda: run_plain(model, ids),
+        "ours": ours,
+        "eager": lambda: run_eager(model, ids),
+        "bertviz": bertviz,
+    }
+
+
+def run_plain(model: LlamaModel, ids: torch.Tensor) -> object:
+    """The last hidden states of a pass as it is without us."""
+    with torch.no_grad():
+        return model(input_ids=ids, use_cache=False).last_hidden_state
+
+
+def run_eager(model: LlamaModel, ids: torch.Tensor) -> Any:
+    """The output of a pass on the eager path, with the weights that it reports."""
+    model.set_attn_implementation("eager")
+    try:
+        with torch.no_grad():
+            return model(input_ids=ids, use_cache=False, output_attentions=True)
+    finally:
+        model.set_attn_implementation("sdpa")
 
 
 def smollm2() -> LlamaModel:

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from importlib.resources import files
 from math import log2
 from statistics import median
-from typing import Any
 
 import torch
 from transformers import LlamaModel
@@ -23,6 +22,7 @@ from attnviz.analysis.heads.scan import scan
 from attnviz.analysis.long_text import head_vectors, make_overview, make_tile, sample_heads
 from attnviz.models.capture import Trace, capture, intervene, knockout
 from attnviz.models.loading import load
+from benchmarks.capture import run_eager, run_plain
 from benchmarks.harness import Row, at_most, machine, risen, rounds, size, table
 
 PATTERNS = ("previous_token", "induction", "duplicate_token")
@@ -71,26 +71,13 @@ def smollm2(layers: int) -> tuple[LlamaModel, torch.Tensor]:
 
 def passes(model: LlamaModel, ids: torch.Tensor) -> dict[str, Callable[[], object]]:
     """What runs the model: each as a function without arguments."""
-
-    def plain() -> object:
-        with torch.no_grad():
-            return model(input_ids=ids, use_cache=False).last_hidden_state
-
-    def eager() -> Any:
-        model.set_attn_implementation("eager")
-        try:
-            with torch.no_grad():
-                return model(input_ids=ids, use_cache=False, output_attentions=True)
-        finally:
-            model.set_attn_implementation("sdpa")
-
     edit = knockout(AT[0], AT[1], queries=-1, keys=AT[2])
     return {
-        "plain": plain,
+        "plain": lambda: run_plain(model, ids),
         "capture": lambda: capture(model, input_ids=ids, logits=None),
         "edit": lambda: intervene(model, edit, input_ids=ids, logits=None),
         "find_heads": lambda: list(scan(model, ids, PATTERNS)),
-    } | ({"eager": eager} if ids.shape[1] <= EAGER_UP_TO else {})
+    } | ({"eager": lambda: run_eager(model, ids)} if ids.shape[1] <= EAGER_UP_TO else {})
 
 
 def readers(trace: Trace) -> dict[str, Callable[[], object]]:
