@@ -4,7 +4,7 @@ import html
 import re
 
 from attnviz.base.message import Message
-from attnviz.base.words import join_sentences, translate_message, translate_value
+from attnviz.base.words import join_sentences, translate_message
 from attnviz.figures.title_lines import text_columns
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])")
@@ -30,11 +30,6 @@ def isolate_direction(text: str) -> str:
 def translate_markdown(message: Message) -> str:
     """A Message in the visitor's language, for Markdown; its values are shown as typed."""
     return translate_message(message, _escape_value)
-
-
-def translate_markdown_value(value: object) -> object:
-    """A value of a Message as Markdown: a Message in it and a list of things are words too; a number stays itself."""
-    return translate_value(value, _escape_value)
 
 
 def _escape_value(value: object) -> object:

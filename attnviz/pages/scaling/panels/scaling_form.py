@@ -1,6 +1,6 @@
 """Controls that several sections share, and one query's row of bars with its sentence."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -116,20 +116,14 @@ def one_query_result(config: growing_width.Config) -> growing_width.Result:
     return growing_width.run(config, vectors(config.n_keys, config.seed))
 
 
-def one_query_config(third: Callable[[], tuple[str, float]] = alternative_control) -> growing_width.Config:
-    """Draw the controls of one query's weights. `third` draws the choice beside raw and scaled."""
+def one_query_config() -> growing_width.Config:
+    """Draw the controls of one query's weights under an alternative."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        picked, its_number = third()
+        alternative, parameter = alternative_control()
         d_k, n_keys = page_number_box(choices.D_K, "d_k", 1), page_number_box(choices.KEYS, _("Keys, n"), 1)
         with page_parts.more_menu():
             seed = page_number_box(choices.SEED, _("Seed"), 1)
-        return growing_width.Config(
-            d_k=d_k,
-            n_keys=n_keys,
-            seed=seed,
-            alternative=picked,
-            parameter=its_number,
-        )
+        return growing_width.Config(d_k, n_keys, seed, alternative, parameter)
 
 
 def slider_panels(ids: Iterable[str]) -> list[softmax_slider.Panel]:
