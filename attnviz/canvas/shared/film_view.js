@@ -108,16 +108,14 @@ export class MovedView extends View {
     this.commit();
   }
 
+  /** Tells Python what has changed; a film that ends because its page is left has changed nothing. */
   commit() {
     const now = this.spelled(this);
-    if (now === this.told) return;
+    if (now === this.told || !this.root.isConnected) return;
     this.told = now;
     this.tellPython("stood", JSON.parse(now));
   }
 }
-
-/** Kinds of pictures that have played as they were first seen: who comes back to a page finds them as they were left. */
-const seen = new Set();
 
 /**
  * A view of stops, at one of which it stands.
@@ -204,11 +202,10 @@ export class FilmView extends MovedView {
     );
   }
 
-  /** Plays up to where it stands, once in a window's life; who asked for less motion finds it there. */
+  /** Plays once up to where it stands, as it is first seen; who asked for less motion finds it there. */
   playOnArrival() {
     const end = this.at;
-    if (!end || prefersReducedMotion() || seen.has(this.constructor)) return;
-    seen.add(this.constructor);
+    if (!end || prefersReducedMotion()) return;
     this.stand(0);
     this.play(this.players[0].button, end);
   }

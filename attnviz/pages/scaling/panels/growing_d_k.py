@@ -31,8 +31,7 @@ def _draw_walk(config: growing_width.Config) -> None:
     figure = score_walk.ScoreWalkFigure(film.d_k, film.scores, film.d_k.tolist().index(config.d_k), medians)
 
     def on_release(at: int) -> None:
-        if (d_k := int(film.d_k[at])) != config.d_k:  # a film that arrives changes nothing
-            link_state.set_and_push(choices.D_K, d_k)
+        link_state.set_and_push(choices.D_K, int(film.d_k[at]))
 
     score_walk.score_walk("s_walk", figure, on_release=on_release)
     result = scaling_form.one_query_result(config)
