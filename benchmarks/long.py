@@ -28,7 +28,7 @@ from benchmarks.harness import Row, at_most, machine, risen, rounds, size, table
 PATTERNS = ("previous_token", "induction", "duplicate_token")
 EAGER_UP_TO = 2_048  #: tokens: at 4,096 and 270 heads the eager path's weights are 18 GB
 UNIT = 20  #: tokens of a sentence, about
-AT = (1, 1, 3)  #: layer, head and key of what is looked at and changed
+AT = (0, 1, 3)  #: layer, head and key of what is looked at and changed
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, ClassVar
 
 import numpy as np
@@ -123,15 +124,20 @@ class LongText:
     def page(
         self,
         parts: Mapping[tuple[str, *tuple[int, ...]], bytes],
-        title: str,
+        title: str = "",
         note: str = "",
         theme: Theme = "auto",
     ) -> str:
-        """The HTML of a file that needs no server: `parts` by their name in PARTS and their numbers."""
+        """The HTML of a file that needs no server: `parts` by their name in PARTS and their numbers.
+
+        `title` stands above the picture, whose own first words are the name of the head on show.
+        """
         named = {".".join(map(str, (PARTS.index(name), *numbers))): part for (name, *numbers), part in parts.items()}
-        listed = [[name, len(part)] for name, part in named.items()]
+        once = list(dict.fromkeys(named.values()))  # heads of a group have the same keys
+        starts = dict(zip(once, accumulate(map(len, once), initial=0), strict=False))
+        listed = [[name, starts[part], starts[part] + len(part)] for name, part in named.items()]
         header = self.header | {"doc": fingerprint(tuple(self.tokens)), "parts": listed}
-        data = pack_blob(header, b"".join(named.values()))
+        data = pack_blob(header, b"".join(once))
         return canvas_page("long_text", data, title, note, worker="text_worker", theme=theme)
 
 

@@ -25,10 +25,11 @@ PARAGRAPH = 64  #: tokens of one, where no tokenizer says where paragraphs end
 
 @dataclass(frozen=True, repr=False)
 class LongTextView(SavedView):
-    """A long text with one of its heads; `save` writes it to a file."""
+    """A long text with some of its heads; `save` writes it to a file."""
 
     layers: Sequence[RecordedLayer]
     text: LongText
+    heads: Sequence[tuple[int, int]]  #: layer and head of those that the file holds
     theme: Theme = "auto"
     height: int = 640
     title: str = ""
@@ -43,15 +44,17 @@ class LongTextView(SavedView):
     @cached_property
     def html(self) -> str:
         """The whole live file. Problem where it would be larger than a browser opens at once."""
-        parts = long_text.file_parts(self.layers, [self.text.state.tile])
+        parts = long_text.file_parts(self.layers, self.heads)
         text = replace(self.text, profiles=_profile_heads(self.layers))
         with use_language(self.language):
-            page = text.page(parts, self.title or self.head_title, theme=self.theme)
+            page = text.page(parts, self.title, theme=self.theme)
         if len(page) > LARGEST:
             size, most = (f"{count / 1e6:.1f}" for count in (len(page), LARGEST))
             raise Problem(
-                "A picture of {n} tokens takes {size} MB, and more than {most} MB are not written: show fewer tokens",
+                "A picture of {n} tokens with {heads} of their heads takes {size} MB, and more than {most} MB are not "
+                "written: show fewer heads or tokens",
                 n=f"{len(self.text.tokens):,}",
+                heads=len(self.heads),
                 size=size,
                 most=most,
             )

@@ -35,6 +35,7 @@ def show(
     head: int | None = None,
     theme: Theme | None = None,
     *,
+    heads: Sequence[tuple[int, int]] | None = None,
     row: int = 0,
     height: int = 640,
     title: str = "",
@@ -42,7 +43,8 @@ def show(
 ) -> NotebookView | LongTextView:
     """A live picture of `attention`: every head, and of a trace every mask and scale, still to be moved.
 
-    A trace of a long text is shown in at most 5 MB: one head with its q and k, and all the others small.
+    A trace of a long text is shown in at most 5 MB: all heads small, and one with its q and k. `heads` are those to hold
+    in its place, each as (layer, head), the first one on show.
 
     `attention` is a trace, weights (heads, queries, keys) of each layer in a list, a model's output with attentions, or
     a cache of TransformerLens. `tokens` are the labels of one sentence, or of queries and keys as two lists in a tuple.
@@ -58,10 +60,12 @@ def show(
         "title": title,
         "language": language or words.selected_language(),
     }
+    if heads:
+        layer, head = heads[0]
     if isinstance(attention, Trace):
         layers = _alike_layers(attention, layer, row)
         if 2 * sum(one.n_heads * one.shape[2] * one.shape[3] for _, one in layers) > LONG:
-            return _show_long_text(attention, layers, tokens, layer, head, row, options)
+            return _show_long_text(attention, layers, tokens, heads or [(layer, head)], row, options)
         heads, count = _heads_of_trace(attention, layers, row), len(attention)
     else:
         heads = _heads_of_arrays([_layer_weights(weights, row) for weights in _layer_arrays(attention)])
@@ -83,17 +87,17 @@ def _show_long_text(
     trace: Trace,
     layers: list[tuple[int, RecordedLayer]],
     tokens: Any,
-    layer: int | None,
-    head: int | None,
+    heads: Sequence[tuple[int | None, int | None]],
     row: int,
     options: dict[str, Any],
 ) -> LongTextView:
     numbers, recorded = [number for number, _ in layers], [one for _, one in layers]
     grid = HeadGrid.of([one.n_heads for one in recorded], [one.n_kv_heads for one in recorded], numbers)
-    tile, count = _find_tile(layer, head, len(trace), numbers, grid.heads), recorded[0].shape[2]
+    tiles = [_find_tile(*place, len(trace), numbers, grid.heads) for place in heads]
+    count = recorded[0].shape[2]
     with use_language(options["language"]):
         labels = None if tokens is None else _position_labels(tokens, None, count, _("queries"))
-    return LongTextView(recorded, text_of_trace(trace, row, count, grid, tile, labels), **options)
+    return LongTextView(recorded, text_of_trace(trace, row, count, grid, tiles[0], labels), tiles, **options)
 
 
 def _find_tile(

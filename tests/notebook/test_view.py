@@ -7,7 +7,6 @@ import re
 import struct
 import zlib
 from dataclasses import replace
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +83,13 @@ def test_saving_writes_what_the_ending_says(tmp_path: Path) -> None:
         view.save(tmp_path / "x.pdf")
 
 
-def test_a_long_trace_is_one_head_of_q_and_k_and_what_is_too_large_is_refused(
+def sent_with(view: LongTextView) -> tuple[dict[str, Any], bytes]:
+    """What the file of a long text's view holds."""
+    packed = re.search(r'id="attnviz-heads">([^<]*)<', view.html)
+    return unpack_blob(zlib.decompress(base64.b64decode(packed[1])))
+
+
+def test_a_long_trace_is_some_heads_of_q_and_k_and_what_is_too_large_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(view_module, "LONG", 1)  # a text of seven tokens is a long one
@@ -92,16 +97,14 @@ def test_a_long_trace_is_one_head_of_q_and_k_and_what_is_too_large_is_refused(
     view = av.show(trace, WORDS, layer=-1, head=4, row=1)
     assert isinstance(view, LongTextView)
     assert [f'data-theme="{theme}"' in av.show(trace, theme=theme).html for theme in ("light", "dark")] == [True, True]
-    packed = zlib.decompress(base64.b64decode(re.search(r'id="attnviz-heads">([^<]*)<', view.html)[1]))
-    header, payload = unpack_blob(packed)
+    header, payload = sent_with(view)
     assert header["tokens"] == [f"{word} " for word in WORDS]
     assert header["state"]["tile"] == [1, 4]
-    sizes = dict(header["parts"])
-    starts = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))
+    places = {name: (start, stop) for name, start, stop in header["parts"]}
     layer = trace[1]
     width = layer.qkv[0].shape[-1]
     q, k = (
-        np.frombuffer(payload, "<f2", 7 * width, starts[f"{PARTS.index(part)}.1.4"]).reshape(7, width).astype(float)
+        np.frombuffer(payload[slice(*places[f"{PARTS.index(part)}.1.4"])], "<f2").reshape(7, width).astype(float)
         for part in ("q", "k")
     )
     profiles = trace.profiles()
@@ -122,8 +125,19 @@ def test_a_long_trace_is_one_head_of_q_and_k_and_what_is_too_large_is_refused(
         av.show(trace, "seven w")
     saved = replace(trace, tokens=tuple(WORDS))  # as from a file, which has no tokenizer
     assert list(av.show(saved).text.tokens) == [f"{word} " for word in WORDS]
+    several = av.show(trace, WORDS, heads=[(-1, 4), (1, -3), (0, 0)])
+    header, payload = sent_with(several)
+    places = {name: payload[start:stop] for name, start, stop in header["parts"]}
+    assert header["state"]["tile"] == [1, 4]
+    for index, head in ((1, 4), (1, 3), (0, 0)):
+        for kind in ("q", "k"):
+            vectors = trace[index].qkv[kind == "k"][0, head // (3 if kind == "k" else 1)]
+            assert places[f"{PARTS.index(kind)}.{index}.{head}"] == vectors.numpy().astype("<f2").tobytes()
+    assert len(payload) == sum(map(len, set(places.values())))  # heads of a group have their keys once
+    with pytest.raises(Problem, match="head 9 does not exist"):
+        av.show(trace, heads=[(0, 0), (0, 9)])
     monkeypatch.setattr("attnviz.notebook.long_text_view.LARGEST", 20_000)
-    with pytest.raises(Problem, match="are not written: show fewer tokens"):
+    with pytest.raises(Problem, match="with 1 of their heads takes .* are not written: show fewer heads"):
         _ = av.show(trace, WORDS).html
 
 

@@ -20,7 +20,7 @@ begin(async () => {
   const { default: draw } = await moduleOf("attnviz-script");
   const film = file.film ? [filmPart(root, (await moduleOf("attnviz-film")).filmMenu, file)] : [];
   const data = await inflate(embeddedBytes());
-  fillFile([el("h1", "", file.title), root, ...film], file);
+  fillFile([...(file.title ? [el("h1", "", file.title)] : []), root, ...film], file);
   const show = () => draw({ data, parentElement: root.parentElement, setStateValue: () => {} });
   show();
   onOtherTheme(show);

@@ -37,7 +37,7 @@ import { codeWeight, DECADES, TILE, unitOf } from "./tile_numbers.js";
 /**
  * @typedef {{ doc: string, tokens: string[], units: Record<string, number[]>, overview: OverviewHeader, state: State, profiles: { sink: number, beyond: number, far: number, entropy: number }[],
  *   answers: { words: string[], tokens: Span[], address: string, hidden: Span | null }[], retrieval: [number, number, number][],
- *   colours: Colours, texts: Words, words: Words, session: string, ack: number, parts?: [name: string, size: number][] }} LongTextHeader
+ *   colours: Colours, texts: Words, words: Words, session: string, ack: number, parts?: [name: string, start: number, stop: number][] }} LongTextHeader
  */
 
 const SMALL = 32; // cells a side of a small head, at most
@@ -184,8 +184,7 @@ export class LongText extends View {
       setText(this.said, texts.gone);
       this.report({});
     };
-    let at = 0;
-    const parts = new Map((this.header.parts ?? []).map(([name, size]) => [name, payload.slice(at, (at += size))]));
+    const parts = new Map((this.header.parts ?? []).map(([name, ...ends]) => [name, payload.slice(...ends)]));
     this.supply.leave();
     this.supply = new HeadSupply(doc, gone, parts);
     this.pyramid.reset();

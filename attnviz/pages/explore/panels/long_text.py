@@ -155,7 +155,7 @@ def _draw_footer(request: Request, stack: Stack, text: LongText) -> None:
     """Draw the menu that saves what is on show, and the text with this head as a file that stays alive."""
     layer, head = text.state.tile
     title = _("Layer {layer}, head {head}").format(layer=layer, head=head)
-    language = selected_language()
+    language, name = selected_language(), link_state.value(choices.DOCUMENT)
 
     def figure() -> SceneFigure:
         found = _overview(model_cache.run_in_memory(request), stack.id, layer, head)
@@ -163,12 +163,12 @@ def _draw_footer(request: Request, stack: Stack, text: LongText) -> None:
 
     def page() -> str:
         with use_language(language):
-            return text.page(long_text.file_parts(stack.layers, [text.state.tile]), title)
+            return text.page(long_text.file_parts(stack.layers, [text.state.tile]), titles().get(name, ""))
 
-    name = f"attention-{request.model}-layer{layer}-head{head}"
+    file = f"attention-{request.model}-layer{layer}-head{head}"
     live = [LiveFile(_("Live HTML"), "-live", page)] if is_plain_causal(stack.layers[layer]) else []
     with show.caption_line("long-out"):
-        show.save_menu(figure, name, "long-out", None, title, live=live, canvases=["long"])
+        show.save_menu(figure, file, "long-out", None, title, live=live, canvases=["long"])
 
 
 def _texts(run: ModelRun) -> list[str]:
