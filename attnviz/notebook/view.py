@@ -43,8 +43,8 @@ def show(
 ) -> NotebookView | LongTextView:
     """A live picture of `attention`: every head, and of a trace every mask and scale, still to be moved.
 
-    A trace of a long text is shown in at most 5 MB: all heads small, and one with its q and k. `heads` are those to hold
-    in its place, each as (layer, head), the first one on show.
+    A trace of a long text is shown in at most 5 MB: all heads small, and one with its q and k. `heads` are those to
+    hold in its place, each as (layer, head), the first one on show.
 
     `attention` is a trace, weights (heads, queries, keys) of each layer in a list, a model's output with attentions, or
     a cache of TransformerLens. `tokens` are the labels of one sentence, or of queries and keys as two lists in a tuple.
