@@ -49,8 +49,8 @@ export function storyNumbers({ tokens, row, width, seen, changed, starts }, payl
   const [x, k, v, q, matrix] = [rows(width), rows(width), rows(width), take(width), rows(n)];
   const scores = Float32Array.from(k, (key) => dot(q, key, terms));
   const shape = /** @type {[number, number]} */ ([1, n]);
-  const one = { shape, exact: true, scores, scale: 1, dHead: width, mask: null, padding: null };
-  const raw = /** @type {RawHead} */ (/** @type {unknown} */ ({ ...one, bias: null, softcap: null, sink: null }));
+  const rowScores = { shape, exact: true, scores, scale: 1, dHead: width, mask: null, padding: null };
+  const raw = /** @type {RawHead} */ (/** @type {unknown} */ ({ ...rowScores, bias: null, softcap: null, sink: null }));
   const numbers = scoreNumbers(raw, Uint8Array.from(seen), factor, tokens, tokens[row], row);
   const z = new Float32Array(width).map((_zero, i) =>
     v.reduce((sum, value, key) => sum + numbers.weights[key] * value[i], 0),

@@ -262,13 +262,14 @@ export class Overview extends Drawing {
     const known = findSentence(this.shown.group.readBefore, this.shown.header.asked, text);
     if (!known) return;
     this.turn += 1;
-    this.begin(known.header);
+    this.announceHeads(known.header);
     this.take(known.header, known.tiles);
     tell(this.shown.group, "sentence");
   }
 
+  /** Tells the group's other views whose tiles these are, and how many heads each layer has. */
   /** @param {OverviewHeader} header */
-  begin(header) {
+  announceHeads(header) {
     const group = groupOf(header.group);
     group.tiles = header.data;
     if (String(group.counts) === String(header.heads)) return;
@@ -279,7 +280,7 @@ export class Overview extends Drawing {
   /** @param {Component} component */
   async show(component) {
     const { header, payload, turn } = this.open(component);
-    this.begin(header);
+    this.announceHeads(header);
     const drawn = this.unpack(header, payload, turn);
     groupOf(header.group).tilesPainted = drawn.then(nextPaint, () => {});
     await drawn;
