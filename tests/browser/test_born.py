@@ -1,6 +1,7 @@
 """The page How a head is born in a browser: dragged, played, typed into, silenced by key, saved, linked."""
 
 import re
+import time
 
 import pytest
 import torch
@@ -16,7 +17,7 @@ PIXELS = "(canvas) => [...canvas.getContext('2d').getImageData(0, 0, canvas.widt
 STEPS = life.read(life.LIFE).steps.tolist()
 
 
-def opened(new_page, url: str, link: str = "", **window):
+def opened(new_page, url: str, link: str = "?born_at=103", **window):
     """The page, once the numbers of all steps are in the browser."""
     page = new_page(**window)
     page.goto(f"{url}/born{link}")
@@ -45,12 +46,33 @@ def test_the_handle_is_dragged_over_the_cliff_and_the_heads_follow(server_url, n
     page.mouse.move(box["x"] + box["width"], box["y"] + 60)
     until(lambda: step(film) == STEPS[-1])
     assert len(seen) > 8, "heads are computed on the way, not after it"
-    assert "born_at" not in page.url, "Python hears of it when the hand lets go"
+    assert "born_at=103" in page.url, "Python hears of it when the hand lets go"
     page.mouse.up()
     page.wait_for_url(re.compile("born_at=1500"))
     assert head.evaluate(PIXELS) != before
     expect(film.locator(".bi-said")).to_have_text(re.compile("Step 1,500: 5 of 5 words"))
     expect(film.locator(".bi-chip", has_text="✓")).to_have_count(5)
+
+
+def test_the_training_plays_on_arrival_slowly_through_the_moment_and_names_it(server_url, new_page):
+    page, film = opened(new_page, server_url, "")
+    said, seen, began = film.locator(".bi-said"), [], time.monotonic()
+    until(lambda: step(film) < 100)
+    while step(film) < 1500 and time.monotonic() - began < 60:
+        at, named = step(film), "a head is born" in said.inner_text()
+        seen.append((time.monotonic(), at))
+        assert at == step(film) or named is False or at >= 312, "nothing is named before it comes"
+    slow = [moment for moment, at in seen if 250 <= at <= 450]
+    assert slow[-1] - slow[0] > 0.4 * (seen[-1][0] - seen[0][0]), "most of the time passes where the curves move"
+    expect(said).to_have_text(re.compile(r"Step 1,500: 5 of 5 .* Step 328, a head is born: 1\.1 gives half"))
+    assert "born_" not in page.url, "nobody touched it"
+    film.locator("button").first.click()
+    until(lambda: 0 < step(film) < 500)
+    film.locator("button").first.click()
+    page.wait_for_url(re.compile("born_at="))
+    stopped = step(film)
+    page.wait_for_timeout(700)
+    assert step(film) == stopped
 
 
 @pytest.mark.slow
@@ -87,7 +109,7 @@ def test_the_table_of_the_induction_head_grows_under_the_hand(server_url, new_pa
     page.mouse.move(box["x"] + box["width"], box["y"] + 60, steps=4)
     until(lambda: step(film) == STEPS[-1])
     until(lambda: table.evaluate(PIXELS) != before)
-    assert "born_at" not in page.url, "it grows before the hand lets go"
+    assert "born_at=103" in page.url, "it grows before the hand lets go"
     page.mouse.up()
     expect(page.get_by_text("At step 1,500 it gives “saw” >99%")).to_be_visible()
 

@@ -50,6 +50,7 @@ class Stop:
 WEIGHT = r"[01]\.\d{4}|< 0\.0001"
 PERCENT = r"(?:\d+\.\d|[<>]\d+\.\d)%"
 EXPLORE, BOARD, DECODING = "explore?open_place=true", "build?b_step=softmax&b_mask=causal", "decoding?d_steps=2"
+BORN = "born?born_at=103"
 CIRCLE, BARS, CACHES = "positions?p_section=circle", "scaling?s_section=alternatives", "decoding?d_view=bytes"
 ROW, CHOSEN = "[data-testid=heatmap]", "[role=tab][aria-selected=true]"
 STOPS = (
@@ -85,11 +86,11 @@ STOPS = (
          "[data-testid=read]"),
     Stop("patch_view", "pictures?pic_stack=words", "[data-testid=picture]", "Right", rf"^From .*{PERCENT}",
          "[data-testid=read]"),
-    Stop("birth", "born", ".av-slider-range", "Right Right", r"^Step 117: \d of 5 words", ".av-slider-range",
+    Stop("birth", BORN, ".av-slider-range", "Right Right", r"^Step 117: \d of 5 words", ".av-slider-range",
          "aria-valuetext"),
     Stop("ribbons", "?lang=en", ".rb-word[tabindex='0']", "Left", r"^“because” becomes a mixture: "),
     Stop("ribbons", "?lang=en", ".rb-dots", "Right Up", r"^layer 15, head 0$", ".rb-dots", "aria-valuetext"),
-    Stop("birth", "born", ".bi-tile", "Enter", "silenced", ".bi-tile"),
+    Stop("birth", BORN, ".bi-tile", "Enter", "silenced", ".bi-tile"),
     Stop("code_lines", "mistakes?mistake=fill", ".cl-line", "Down Down Down Enter", "^Yes, line 4: ", ".cl-said"),
     Stop("digit_pad", "pictures?pic_from=draw", "[data-testid=pad]", "Left Up", r"row 16, column 16"),
     Stop("presenter", "lessons?present=1", "[data-does=next]", "Enter", r"^Step 2 of \d", ".pr-place"),

@@ -28,6 +28,7 @@ def birth(
     silenced: Sequence[int],
     show_all: bool,
     on_stand: Callable[[tuple[int, tuple[int, ...]]], None],
+    plays: bool = False,
 ) -> None:
     """Draw a run at place `at` of its kept steps, with some heads (by their place among all) silenced.
 
@@ -35,7 +36,7 @@ def birth(
     (steps, N) of float16 are the model's. `tokens` are two copies of some words, `ids` their numbers in its vocabulary.
     `passes` makes, for a file, all weights at some steps, how likely each next word is, and whether it is the
     likeliest. Unless `whole`, steps after the handle are not drawn before it has been there. `on_stand` hears where it
-    was left, and what is silenced.
+    was left, and what is silenced. `plays`: on arrival it plays up to `at`.
     """
     header = _header(run_header, tokens, ids, at, silenced, show_all)
     cells = len(run_header["names"]) * len(ids) * (len(ids) + 1)
@@ -55,6 +56,7 @@ def birth(
             for begin in range(0, 2 * numbers.size, MOST_BYTES)
         ],
         "places": places,
+        "plays": plays,
         "address": offer_bytes(("born file", run_header["model"], at, tuple(ids), tuple(silenced)), file_payload),
         "layout": fingerprint(str(header["words"]), run_header["model"], str(tokens), str(ids)),
     }
@@ -145,6 +147,11 @@ def _texts() -> dict[str, str]:
         "first": _("Your words"),
         "second": _("Once more"),
         "said": _("Step {step}: {right} of {of} words of the second copy are predicted, loss {loss}."),
+        "born": _(
+            "Step {step}, a head is born: {head} gives half of its weight to what came next last time, and from here "
+            "on some head always does."
+        ),
+        "unborn": _("No head is born: at step {step} none gives half of its weight to what came next last time."),
         "film": _("How a head is born: a training run"),
         "picture": _("Loss and scores of all heads over training"),
         "best_previous": _("No head has more on the token before than {head}: {score}."),

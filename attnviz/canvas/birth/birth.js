@@ -16,12 +16,13 @@ import {
   drawStory,
   NAME,
   headLabels,
+  momentSentence,
   passesFilm,
   placeHeads,
   placeStory,
   birthScene,
 } from "./birth_scene.js";
-import { HEIGHT, nearestStep, shareAt } from "./curves.js";
+import { HEIGHT, nearestStep, shareAt, stepTimes } from "./curves.js";
 import { forward, passesByStep, decodeSingles } from "./forward.js";
 import { ARROWS } from "../shared/controls.js";
 import { placeOn } from "../shared/window.js";
@@ -29,6 +30,9 @@ import { placeOn } from "../shared/window.js";
 /** @import { Pass } from "./forward.js" */
 /** @import { BirthHeader, Component } from "../shared/types.js" */
 /** @import { BirthScene, PlacedHeads, Story } from "./birth_scene.js" */
+
+/** Milliseconds of a film of all steps. */
+const WHOLE = 10_000;
 
 /** What lies over the drawing: a button on each head, which is pointed into, too, and the words as text. */
 class Heads {
@@ -126,6 +130,8 @@ class Birth extends FilmView {
     /** @type {number[]} heads whose output is 0, by their place among all */
     this.silenced = [];
     this.reached = 0;
+    /** @type {number[]} when a film reaches each step */
+    this.times = [];
     /** @type {Uint16Array | null} the numbers of the step that Python chose */
     this.sent = null;
     /** @type {Uint16Array | null} those of all steps */
@@ -171,6 +177,7 @@ class Birth extends FilmView {
     if (other) {
       this.all = null;
       this.reached = 0;
+      this.times = stepTimes(header);
       if (header.address) void this.fetch();
       else this.passes = passesByStep(header, payload);
     }
@@ -188,6 +195,25 @@ class Birth extends FilmView {
     this.all = new Uint16Array(bytes);
     this.root.dataset.fetched = model;
     this.draw();
+    if (this.header.plays && !this.holding && this.spelled(this) === this.told) this.playOnArrival();
+  }
+
+  /** What comes is not seen before the film has been there. */
+  playOnArrival() {
+    this.reached = 0;
+    super.playOnArrival();
+  }
+
+  /** @param {number} stops */
+  pace(stops) {
+    return (WHOLE * stops) / this.last;
+  }
+
+  /** @param {number} from @param {number} to @param {number} share */
+  stopAt(from, to, share) {
+    const { times } = this;
+    const time = times[from] + share * (times[to] - times[from]);
+    return times.findLastIndex((each) => each <= time + 1e-9);
   }
 
   /** A file stands at steps of which it has passes. @param {number} stop */
@@ -250,7 +276,7 @@ class Birth extends FilmView {
     drawHeads(sizeCanvas(this.maps, placed.width, placed.height), placed, this.held, scene, theme);
     layOver(this.curves, { x: 0, y: 0, w: story.width, h: HEIGHT });
     const best = this.heads.lay(this.held, scene, story, placed);
-    const { said } = scene;
+    const said = joinTexts(words.join_sentences, [scene.said, momentSentence(this.held, this.reached)]);
     setText(this.said, said);
     setAttribute(this.range, "aria-valuetext", said);
     setAttribute(

@@ -16,7 +16,7 @@ import { placeBoxes } from "../scene/side_by_side.js";
 /** @import { Pass } from "./forward.js" */
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
-/** @typedef {Pick<BirthHeader, "sizes" | "names" | "tokens" | "ids" | "words" | "colours" | "curves">} Told */
+/** @typedef {Pick<BirthHeader, "sizes" | "names" | "tokens" | "ids" | "words" | "colours" | "curves" | "steps" | "moment">} Told */
 /** @typedef {ReturnType<typeof birthScene>} BirthScene */
 /** @typedef {ReturnType<typeof placeStory>} Story */
 /** @typedef {ReturnType<typeof placeHeads>} PlacedHeads */
@@ -71,6 +71,17 @@ function passSentence(pass, step, words) {
   });
 }
 
+/** The sentence that names the moment, once the film has reached it; where it never comes, at the end. */
+/** @param {Told} header @param {number} reached */
+export function momentSentence({ words, moment, curves, names, steps }, reached) {
+  const last = steps[steps.length - 1];
+  if (moment === null) return reached < last ? "" : fill(words.unborn, { step: formatGrouped(last) });
+  if (reached < moment) return "";
+  const scores = curves.induction.map((values) => values[curves.at.indexOf(moment)]);
+  const head = names[scores.indexOf(Math.max(...scores))];
+  return fill(words.born, { step: formatGrouped(moment), head });
+}
+
 /** Every how many of so many words one is written beside a picture of this height. */
 /** @param {number} count @param {number} high */
 function spreadLabels(count, high) {
@@ -113,24 +124,30 @@ function placeChips(name, tokens, below, widest, start, width) {
 }
 
 /** The left half: curves, the sentence, and both copies. @param {Told} header @param {BirthScene} scene @param {number} width */
-export function placeStory({ ids, tokens, words }, { said, guessed }, width) {
+export function placeStory(header, { said, guessed }, width) {
+  const { ids, tokens, words } = header;
   const lines = wrapText(said, width, 14);
-  const start = HEIGHT + lines.length * LINE + 8;
+  const moment = wrapText(momentSentence(header, Infinity), width, 14, 600); // it has its room before it is written
+  const start = HEIGHT + (lines.length + moment.length) * LINE + 8;
   const half = ids.length / 2;
   const numbers = ids.slice(0, half).map((number) => ({ text: fill(words.number, { number }), good: false }));
   const widest = Math.max(...numbers.map(({ text }) => textWidth(text, belowSize())));
   const first = placeChips(words.first, tokens, numbers, widest, start, width);
   const second = placeChips(words.second, tokens, guessed, textWidth("✗ 99.9%", belowSize()), first.end, width);
-  return { lines, copies: [first, second], width, height: second.end };
+  return { lines, moment, copies: [first, second], width, height: second.end };
 }
 
 /**
  * @param {DrawingContext} context @param {Story} story @param {Told} header
  * @param {{ step: number, reached: number, silenced: ReadonlySet<number> }} now @param {Theme} theme
  */
-export function drawStory(context, { lines, copies, width }, header, now, theme) {
+export function drawStory(context, { lines, moment, copies, width }, header, now, theme) {
   drawCurves(context, width, header, theme, now);
   lines.forEach((line, i) => writeText(context, line, 0, HEIGHT + (i + 0.5) * LINE, theme, "14px"));
+  if (momentSentence(header, now.reached)) {
+    const top = HEIGHT + (lines.length + 0.5) * LINE;
+    moment.forEach((line, i) => writeText(context, line, 0, top + i * LINE, theme, "600 14px"));
+  }
   for (const { name, chips, at } of copies) {
     writeText(context, name, 0, at, theme, "600 14px");
     for (const { text, below, good, x, y, w, h } of chips) {

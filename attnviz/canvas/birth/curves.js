@@ -1,10 +1,11 @@
 // The curves of a training run over its steps, one below the other on one axis: loss, and each head's scores.
 
-import { formatFixed } from "../shared/numbers.js";
+import { clamp, formatFixed, formatGrouped } from "../shared/numbers.js";
+import { fill } from "../shared/dom.js";
 import { drawWith, strokeGrid, strokePath } from "../shared/surface.js";
 
 /** @import { BirthHeader, DrawingContext, Rectangle, Theme } from "../shared/types.js" */
-/** @typedef {Pick<BirthHeader, "curves" | "colours" | "words" | "names">} Told */
+/** @typedef {Pick<BirthHeader, "curves" | "colours" | "words" | "names" | "moment">} Told */
 
 const [LEFT, RIGHT, FOOT, GAP] = [34, 30, 34, 28];
 export const HEIGHT = 316;
@@ -29,12 +30,34 @@ export function shareAt(x, width) {
   return (x - LEFT) / (width - LEFT - RIGHT);
 }
 
+/** How much longer a film stays where all of a curve's way is made at one step. */
+const SLOW = 16;
+
+/**
+ * When a film reaches each step, from 0 to 1: it slows down where loss and best scores change.
+ * @param {Pick<BirthHeader, "curves" | "steps">} header
+ */
+export function stepTimes({ curves, steps }) {
+  const { at, loss_at, losses, previous, induction } = curves;
+  const lossAt = (/** @type {number} */ step) => losses[loss_at.findLastIndex((each) => each <= step)] / losses[0];
+  const best = (/** @type {number[][]} */ heads, /** @type {number} */ step) =>
+    Math.max(...heads.map((scores) => scores[at.indexOf(step)]));
+  const seen = steps.map((step) => [lossAt(step), best(previous, step), best(induction, step)]);
+  let time = 0;
+  const times = seen.map((now, i) => {
+    const change = now.reduce((sum, value, j) => sum + Math.abs(value - seen[Math.max(0, i - 1)][j]), 0);
+    time += i && 1 + SLOW * change;
+    return time;
+  });
+  return times.map((each) => each / (time || 1));
+}
+
 /**
  * Draws all curves up to the step `reached`, and the handle.
  * @param {DrawingContext} ink @param {number} width @param {Told} header @param {Theme} theme
  * @param {{ step: number, reached: number, silenced: ReadonlySet<number> }} now
  */
-export function drawCurves(ink, width, { curves, colours, words, names }, theme, { step, reached, silenced }) {
+export function drawCurves(ink, width, { curves, colours, words, names, moment }, theme, { step, reached, silenced }) {
   const last = curves.at[curves.at.length - 1];
   const wide = width - LEFT - RIGHT;
   const xOf = (/** @type {number} */ at) => LEFT + wide * shareOf(at, last);
@@ -87,6 +110,14 @@ export function drawCurves(ink, width, { curves, colours, words, names }, theme,
     });
   }
   drawWith(ink, { fillStyle: theme.text, textAlign: "center" });
+  if (moment !== null && moment <= reached) {
+    const x = Math.round(xOf(moment)) + 0.5;
+    drawWith(ink, { strokeStyle: theme.text, lineWidth: 1 });
+    ink.setLineDash([2, 3]);
+    strokePath(ink, [x, losses.y], [x, foot]);
+    ink.setLineDash([]);
+    ink.fillText(fill(words.at, { step: formatGrouped(moment) }), clamp(x, LEFT + 40, width - 40), losses.y - 9);
+  }
   for (const tick of ticks) ink.fillText(String(tick), xOf(tick), foot + 10);
   ink.fillText(words.axis, LEFT + wide / 2, foot + 25);
   ink.fillStyle = theme.primary;

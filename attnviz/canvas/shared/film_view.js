@@ -191,11 +191,16 @@ export class FilmView extends MovedView {
   /** Draws now, where `draw` waits for a frame: until then a first picture would have a canvas's usual size. */
   picture() {}
 
+  /** The stop at a share of a film's time. @param {number} from @param {number} to @param {number} share */
+  stopAt(from, to, share) {
+    return Math.round(from + share * (to - from));
+  }
+
   /** @param {HTMLElement} button @param {number} towards */
   play(button, towards) {
     const to = clamp(towards, 0, this.last);
     const from = this.at === to ? this.last - to : this.at;
-    const draw = (/** @type {number} */ share) => this.stand(Math.round(from + share * (to - from)));
+    const draw = (/** @type {number} */ share) => this.stand(this.stopAt(from, to, share));
     this.plays(
       button,
       film(this.root, this.pace(Math.abs(to - from)), draw, () => this.ended()),

@@ -256,8 +256,12 @@ export type BirthHeader = Answer & {
   address: string;
   /** the steps, by their places, of which a file has passes */
   places: number[];
+  /** whether it plays on arrival */
+  plays: boolean;
   curves: Record<"at" | "loss_at" | "losses" | "without_at" | "without", number[]> &
     Record<"previous" | "induction", number[][]>;
+  /** the step from which a head finds what came next last time; null where none learns it */
+  moment: number | null;
   /** whether steps that the handle has not reached are shown */
   open: boolean;
   names: string[];
@@ -268,7 +272,10 @@ export type BirthHeader = Answer & {
 };
 
 /** The step of a run for a file. */
-export type BirthFigureHeader = Omit<BirthHeader, "session" | "ack" | "layout" | "pieces" | "address" | "places"> & {
+export type BirthFigureHeader = Omit<
+  BirthHeader,
+  "session" | "ack" | "layout" | "pieces" | "address" | "places" | "plays"
+> & {
   title: string;
   upright?: boolean;
 };

@@ -21,14 +21,17 @@ def film(page: Any) -> dict[str, Any]:
     return header | {"payload": payload}
 
 
-def test_it_opens_before_the_cliff_and_asks(visit):
+def test_it_opens_with_the_whole_training_and_asks(visit):
     page = sound(visit("born"))
     assert "From which step is the second copy of your words predicted?" in said(page)
     shown = film(page)
-    assert not shown["open"], "what comes is not drawn before it is guessed"
-    assert shown["steps"][shown["at"]] == 103
+    assert not shown["open"], "what comes is not drawn before it is played or guessed"
+    assert shown["steps"][shown["at"]] == 1500
     assert shown["tokens"] == ["the", "cat", "saw", "a", "red", "bird"] * 2
-    assert shown["payload"] == life.read(life.LIFE).numbers[shown["at"]].tobytes()
+    run = life.read(life.LIFE)
+    assert shown["payload"] == run.numbers[shown["at"]].tobytes()
+    best = run.induction.max((1, 2))
+    assert shown["moment"] == min(step for step in run.at if (best[run.at >= step] >= 0.5).all())
 
 
 def test_the_answer_is_computed(visit):

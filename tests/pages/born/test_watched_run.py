@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,23 @@ def test_the_page_opens_a_path_and_a_hosted_one_reads_no_file_of_its_machine(wat
     page = visit("born", **link)
     assert "watched sentence is" not in said(page)
     assert not [box for box in page.text_input if box.value == str(path)]
+
+
+@pytest.mark.parametrize(
+    "scores, moment",
+    [
+        ([0.1, 0.6, 0.2, 0.5, 0.9], "born between steps 20 and 30"),
+        ([0.5, 0.7], "from the first record on"),
+        ([0.9, 0.4], "No head is born by step 10"),
+        ([0.7], "from the first record on"),
+    ],
+)
+def test_the_moment_is_named_where_a_head_keeps_half_of_its_weight(watched, scores, moment):
+    run, measured = watched_run.read(watched[0]), np.array(scores)
+    n, heads = len(scores), len(run.names)
+    measures = {name: np.tile(measured[:, None], heads) for name in watched_run.MEASURES}
+    own = replace(run, steps=10 * np.arange(n), loss=np.ones(n), measures=measures)
+    assert moment in watched_panel.describe(own, n - 1)
 
 
 def test_a_file_is_read_once_for_each_of_its_versions(watched, tmp_path):

@@ -42,7 +42,8 @@ def panel() -> None:
 
     with picture_area:
         _draw_question(name, copies, guess)
-        draw_run("born-film", name, copies, at, ablated, revealed, store_position)
+        plays = link_state.value(choices.AT) == choices.AT.default
+        draw_run("born-film", name, copies, at, ablated, revealed, store_position, plays)
         show.footer(
             lambda: step_figure(name, copies, at, ablated, revealed),
             name=f"{name}-step-{run.steps[at]}",
@@ -113,8 +114,12 @@ def draw_run(
     ablated: life.AblatedHeads,
     revealed: bool,
     on_change: Callable[[int, life.AblatedHeads], None],
+    plays: bool = False,
 ) -> None:
-    """Draw the run with its slider. `on_change` gets the checkpoint and the ablated heads."""
+    """Draw the run with its slider. `on_change` gets the checkpoint and the ablated heads.
+
+    `plays`: up to that checkpoint on arrival.
+    """
     run = life.read(name)
     heads = run.config.all_heads
     birth.birth(
@@ -128,6 +133,7 @@ def draw_run(
         silenced=[heads.index(head) for head in ablated],
         show_all=revealed,
         on_stand=lambda position: on_change(position[0], tuple(heads[head] for head in position[1])),
+        plays=plays,
     )
 
 
@@ -153,6 +159,7 @@ def run_header(name: str, ablated: tuple[tuple[int, int], ...]) -> dict[str, Any
         "sizes": model_sizes(run.config),
         "steps": run.steps.tolist(),
         "names": list(map(name_of, run.config.all_heads)),
+        "moment": run.find_pattern_step(run.induction),
         "curves": {curve: np.round(values, 4).tolist() for curve, values in curves.items()},
     }
 

@@ -16,7 +16,7 @@ from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import Overview
 from attnviz.models import settings
 from attnviz.pages.born import choices, figures
-from attnviz.pages.born.maths import watched_run
+from attnviz.pages.born.maths import life, watched_run
 from attnviz.pages.born.maths.watched_run import WatchedRun
 
 OFTEN, QUIET = 2.0, 120.0  #: seconds between two looks at a file, and without growth until nobody looks any more
@@ -129,6 +129,7 @@ def describe(run: WatchedRun, at: int) -> str:
                 head=run.names[int(induction.argmax())], share=float(induction.max())
             )
         )
+        sentences.append(name_moment(run))
     if sink.max() >= 0:
         sentences.append(
             _("Head {head} gives {share:.0%} to the first token, more than any other.").format(
@@ -136,6 +137,19 @@ def describe(run: WatchedRun, at: int) -> str:
             )
         )
     return join_sentences(*sentences)
+
+
+def name_moment(run: WatchedRun) -> str:
+    """Sentence on the record from which a head gives half of its weight to what came after the same token."""
+    step = life.first_lasting_step(run.steps, best_scores(run))
+    if step is None:
+        return _("No head is born by step {step:,}: none gives half of its weight there.").format(step=run.steps[-1])
+    earlier = run.steps[run.steps < step]
+    if not len(earlier):
+        return _("At least half of it goes there from the first record on.")
+    return _(
+        "**It is born between steps {before:,} and {step:,}**: from then on a head gives at least half there."
+    ).format(before=earlier[-1], step=step)
 
 
 def to_table(run: WatchedRun) -> dict[str, list[object]]:
