@@ -76,6 +76,8 @@ STOPS = (
          leaves="one => !one.parentElement.querySelector('.sp-readout').textContent.includes('of its attention')"),
     Stop("cache_growth", CACHES, ".cg-range", "Left", r"^[\d,]+ tokens in the cache: .* \d", ".cg-range",
          "aria-valuetext"),
+    Stop("sharing_columns", "sharing", ".av-slider-range", "Right", r"^GQA\. 32 query heads on 4 K/V heads\. 512 MiB",
+         ".av-slider-range", "aria-valuetext"),
     Stop("signal_race", "compare", ".sr-goal", "Left Left", r"^Over 18 words, .* takes 18 steps .*, 9 in", ".sr-said"),
     Stop("signal_race", "compare", ".sr-bar .av-slider-range", "Home Right Right", r"^step 0 of 18$",
          ".sr-bar .av-slider-range", "aria-valuetext"),

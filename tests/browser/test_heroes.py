@@ -1,4 +1,4 @@
-"""What opens a page, under a hand: the race of Compare and the wall of the Glossary."""
+"""What opens a page, under a hand: the race of Compare, the heads that share, the wall of the Glossary."""
 
 import json
 import re
@@ -65,6 +65,24 @@ def test_what_is_typed_while_a_picture_plays_on_arrival_is_taken_and_stays(new_p
     page.wait_for_timeout(7500)  # longer than it plays
     expect(reached).to_have_attribute("data-reached", "16")
     expect(page).to_have_url(re.compile("=16"))
+
+
+def test_heads_come_together_on_arrival_and_a_hand_on_the_picture_moves_them_to_one(new_page, server_url):
+    page = new_page(width=1280, height=720)
+    page.goto(f"{server_url}/sharing")
+    reached, canvas = page.locator(".av-root[data-reached]"), page.locator(".sc-canvas")
+    expect(reached).to_have_attribute("data-reached", "32")
+    expect(reached).to_have_attribute("data-reached", "8", timeout=20_000)
+    still(page)
+    assert "h_shared" not in page.url, "a film that has played tells nothing"
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 60, steps=4)
+    expect(reached).to_have_attribute("data-reached", "1")
+    page.mouse.up()
+    expect(page).to_have_url(re.compile("h_shared=1"))
+    expect(page.get_by_text("With 1 K/V head, llama-3.1-8b keeps 128 MiB")).to_be_visible()
 
 
 def test_who_asked_for_less_motion_finds_the_race_run_and_a_link_opens_the_step_it_was_left_at(opened):

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { columnsScene } from "../../attnviz/canvas/sharing_columns/columns_scene.js";
+import { headMarks, sharingScene } from "../../attnviz/canvas/sharing_columns/columns_scene.js";
 import { alongAxis, clearAround } from "../../attnviz/canvas/shared/token_labels.js";
 import { visibleCells, hitHeatmap, heatmapLayout } from "../../attnviz/canvas/heatmap/heatmap_scene.js";
 import { maskHit, maskLayout, nearestCell } from "../../attnviz/canvas/mask/mask_scene.js";
@@ -149,18 +149,26 @@ test("arrow keys walk layers and heads, and stop at the rim", () => {
   assert.equal(neighbouringTile(0, 0, 1, down), 9, "down: the next layer");
 });
 
-for (const width of [160, 250, 352, 900])
-  test(`a way of sharing keeps its texts within ${width} pixels, the cache's bars level`, () => {
-    const texts = { counted: "32 query heads on 8 K/V heads", facts: ["K and V: 8 × 8,192 × 128 each", "1.3 billion"] };
-    const columns = [texts, { ...texts, facts: ["one"] }];
-    const header = /** @type {any} */ ({ columns, wires: 132, colours: {} });
-    const { lines, wide, scale, factsAt, cacheAt } = columnsScene(header, /** @type {any} */ ({}), width);
-    assert.ok(Math.abs(wide * scale - (width - 32)) < 1e-9);
-    for (const { counted, facts } of lines) {
-      for (const line of [...counted, ...facts]) assert.ok(textWidth(line, 13) <= wide, line);
-      assert.ok(factsAt + 17 * facts.length <= cacheAt);
-    }
-  });
+for (const [heads, ...counts] of [
+  [32, 32, 8, 1],
+  [71, 71, 1],
+  [9, 3],
+  [1, 1],
+])
+  for (const kvHeads of counts)
+    test(`columns of ${kvHeads} K/V heads take the share of the cache that ${heads} query heads leave, each read by as many`, () => {
+      const marks = headMarks({ heads, kv_heads: kvHeads });
+      const read = [...new Set(marks.map(({ reads }) => reads))];
+      assert.equal(read.length, kvHeads);
+      for (const head of read) assert.equal(marks.filter(({ reads }) => reads === head).length, heads / kvHeads);
+      // a state that is kept with any number of heads: 100 bytes, and 10 for each K/V head
+      const share = (/** @type {number} */ n) => (100 + 10 * n) / (100 + 10 * heads);
+      const columns = [heads, 1].map((n) => ({ heads, kv_heads: n, share: share(n) }));
+      const header = /** @type {any} */ ({ columns, words: {}, colours: {} });
+      const { wall, state } = sharingScene(header, 0, { width: 900, height: 400 }, /** @type {any} */ ({}));
+      const drawn = (state + ((wall.h - state) * kvHeads) / heads) / wall.h;
+      if (heads > 1) assert.ok(Math.abs(drawn - share(kvHeads)) < 1e-9);
+    });
 
 test("presented, small letters are larger, as wide as they are measured, and no larger than their room", () => {
   assert.deepEqual([9, 11, 40].map(letterSize), [9, 11, 40]);

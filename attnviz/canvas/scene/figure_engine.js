@@ -18,7 +18,7 @@ import { raceFigure, raceFilm } from "../signal_race/race_scene.js";
 import { rotationFigure } from "../rotation_circle/rotation_figure.js";
 import { softmaxFigure, softmaxFilm } from "../softmax_slider/softmax_figure.js";
 import { scoreFigure } from "../score_table/score_scene.js";
-import { sharingFigure } from "../sharing_columns/columns_scene.js";
+import { sharingFigure, sharingFilm } from "../sharing_columns/columns_scene.js";
 import { walkFigure, walkFilm } from "../score_walk/score_walk_scene.js";
 import { boardFigure } from "../tensor_board/board_scene.js";
 import { stepFigure, stepFilm } from "../step_player/step_player_figure.js";
@@ -70,6 +70,7 @@ const FILMS = {
   headsMap: mapFilm,
   race: raceFilm,
   ribbons: ribbonsFilm,
+  sharing: sharingFilm,
   steps: stepFilm,
   story: storyFilm,
   tiles: tileFilm,

@@ -330,20 +330,14 @@ export type BoardFigureHeader = Pick<Board, "sheets" | "signs"> & {
   colours: TensorColours;
 };
 
-export type SharingColumn = Record<"name" | "counted" | "cache" | "spoken", string> & {
+export type SharingColumn = Record<"name" | "counted" | "compared" | "kept" | "spoken", string> & {
   heads: number;
   kv_heads: number;
-  facts: string[];
   /** of what MHA keeps */
   share: number;
 };
 
-export type SharingHeader = {
-  columns: SharingColumn[];
-  /** pixels between query heads and K/V heads */
-  wires: number;
-  colours: Record<"q" | "k" | "v" | "masked", string>;
-};
+export type SharingHeader = { columns: SharingColumn[]; at: number; colours: Colours & { v: string }; words: Words };
 
 /** Of parts that Python sent, numbers follow. */
 export type SavePictureHeader = {

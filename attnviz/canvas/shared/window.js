@@ -1,5 +1,7 @@
 // The window and what is in it: a page may magnify its pictures, and one that is presented has the window down to the bar.
 
+import { clamp } from "./numbers.js";
+
 /** @type {WeakMap<Element, number>} what was found last */
 const found = new WeakMap();
 let unchanged = false;
@@ -79,4 +81,14 @@ export function presentationRoom(root) {
   const above = placeOnPage(root) - (stop ? placeOnPage(stop) - AIR : 0);
   const left = globalThis.innerHeight - BAR - above - AIR;
   return left < LEAST ? null : left / magnification(root);
+}
+
+/**
+ * How high a picture is that takes the window down to what stands below it.
+ * @param {Element} root @param {{ least: number, most: number, below: number }} room in its own pixels
+ */
+export function pictureHeight(root, { least, most, below }) {
+  const presented = presentationRoom(root);
+  const room = presented ?? (globalThis.innerHeight - placeOnPage(root)) / magnification(root);
+  return Math.round(clamp(room - below, least, presented ? Infinity : most));
 }

@@ -1,15 +1,14 @@
-"""Ways of sharing keys and values beside each other: which query head reads which K/V head, and what is kept."""
+"""Query heads that share keys and values: a slider from a K/V head for each query head to one for all."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from attnviz.base.words import _, end_sentence, join_sentences
-from attnviz.canvas.shared.component import get_component
-from attnviz.canvas.shared.packing import pack_blob
-from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN
-
-WIRES = 132  #: pixels from the query heads to the K/V heads
+from attnviz.base import units
+from attnviz.base.words import _, end_sentence, join_list, join_sentences
+from attnviz.canvas.shared.component import count, mount_component
+from attnviz.figures.theme import V_GREEN
+from attnviz.live import canvas_wording
 
 
 @dataclass(frozen=True)
@@ -19,46 +18,63 @@ class SharingColumn:
     name: str
     heads: int
     kv_heads: int
-    facts: Sequence[str]  #: shapes and parameters
-    kept: str  #: the bytes of the cache, in words
+    cache_bytes: int
     share: float  #: of the cache of MHA, 0 to 1
-    cache: str = ""  #: how the picture says what is kept
 
     @property
-    def head_counts(self) -> str:
-        """How many heads read how many."""
+    def captions(self) -> dict[str, str]:
+        """How many heads read how many, what is kept, compared with MHA, and all of it for those who cannot see it."""
+        kept = units.binary(self.cache_bytes)
         text = _("{h} query heads on 1 K/V head") if self.kv_heads == 1 else _("{h} query heads on {g} K/V heads")
-        return text.format(h=self.heads, g=self.kv_heads)
-
-    @property
-    def description(self) -> str:
-        """The column for those who cannot see it."""
-        parts = (self.name, self.head_counts, *self.facts, self.cache)
-        return join_sentences(*(end_sentence(phrase.rstrip(".。")) for phrase in parts))
-
-
-def sharing_columns(key: str, columns: Sequence[SharingColumn], wires: int = WIRES) -> None:
-    """Draw the columns beside each other; on a phone below each other."""
-    get_component("sharing_columns")(key=key, data=pack_blob(_header(columns, wires)))
+        counted = text.format(h=self.heads, g=self.kv_heads)
+        compared = _("{share:.3g}% of what MHA keeps").format(share=100 * self.share)
+        parts = (self.name, counted, join_list((kept, compared)))
+        spoken = join_sentences(*map(end_sentence, parts))
+        return {"counted": counted, "kept": kept, "compared": compared, "spoken": spoken}
 
 
 @dataclass(frozen=True)
 class SharingFigure:
-    """The columns side by side, for a file."""
+    """The ways of sharing, at place `at` of which the picture stands, as a part of a figure too."""
 
     scene: ClassVar[str] = "sharing"
     payload: ClassVar[bytes] = b""
     columns: Sequence[SharingColumn]
+    at: int
     title: str = ""
 
     @property
     def header(self) -> dict[str, Any]:
-        return _header(self.columns, WIRES) | {"title": self.title}
+        return {
+            "columns": [vars(column) | column.captions for column in self.columns],
+            "at": self.at,
+            "title": self.title,
+            "colours": canvas_wording.scene_colours() | {"v": V_GREEN},
+            "words": _texts(),
+        }
 
 
-def _header(columns: Sequence[SharingColumn], wires: int) -> dict[str, Any]:
+def sharing_columns(key: str, figure: SharingFigure, *, on_stop: Callable[[int], None]) -> None:
+    """Draw the picture; `on_stop` hears the place at which the visitor let go."""
+    mount_component(
+        "sharing_columns",
+        key,
+        "stood",
+        figure.header,
+        lambda report: count(report.get("at"), len(figure.columns)),
+        on_stop,
+    )
+
+
+def _texts() -> dict[str, str]:
     return {
-        "columns": [vars(column) | {"counted": column.head_counts, "spoken": column.description} for column in columns],
-        "wires": wires,
-        "colours": {"q": Q_BLUE, "k": K_VERMILION, "v": V_GREEN, "masked": MASKED},
+        "step": _("K/V heads, from one for each query head to one for all"),
+        "heads": _("{n} K/V {n:head|heads}"),
+        "play": _("Play"),
+        "pause": _("Pause"),
+        "queries": _("Query heads"),
+        "keys": _("Their K/V heads"),
+        "cache": _("Their cache"),
+        "state": _("A fixed state"),
+        "film": _("From a K/V head for each query head to one for all"),
     }

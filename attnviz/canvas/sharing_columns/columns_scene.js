@@ -1,129 +1,140 @@
-// Ways of sharing keys and values as a drawing: query heads wired to K/V heads, facts, and a bar for the cache. No page.
+// Query heads wired to K/V heads, and under each K/V head a column: its share of the cache. With fewer K/V heads the same lines and
+// columns stand together, and what the others would keep melts away. No page.
 
+import { readableColour } from "../shared/colour.js";
 import { clamp } from "../shared/numbers.js";
-import { drawWith, fillBox, frameBox, writeText } from "../shared/surface.js";
-import { wrapText } from "../scene/text_width.js";
+import { drawWith, fillBox, writeText } from "../shared/surface.js";
+import { marksBetween } from "../scene/glide.js";
 
-/** @import { DrawingContext, ForFile, SharingColumn, SharingHeader, Theme } from "../shared/types.js" */
+/** @import { DrawingContext, Film, ForFile, SharingHeader, Theme } from "../shared/types.js" */
 /** @import { Figure } from "../scene/figure.js" */
-/** @import { SvgContext } from "../scene/svg_context.js" */
+/** @typedef {Omit<SharingHeader, "session" | "ack">} Sharing */
 
-/** Pixels of a column in a file, its frame and the room inside it among them; between two columns. */
-export const [WIDE, ROOM] = [352, 16];
-/** How much smaller and larger a column is drawn that is narrower or wider; beyond it, texts are broken anew. */
-const [SMALLEST, LARGEST] = [0.85, 1.6];
-const LINE = 17;
-const FACT = 13;
-const LARGEST_HEAD = 18;
+/** Below this width rows have no names beside them. Pixels of these names, of the lines above, of a head at most. */
+const [NARROW, NAMES, TOP, HEAD] = [640, 104, 58, 18];
+/** How much of a query head's room a head takes, and a column; how much of the height is wires. */
+const [SIZE, COLUMN, WIRES] = [0.78, 0.86, 0.42];
+const [WIDE, HIGH, FRAMES] = [960, 430, 12]; // of a file; frames of a step
 
-/** The columns with their texts in lines, and how high each is: as the highest. */
-/** @param {SharingHeader} header @param {Theme} theme @param {number} width of a column with its frame */
-export function columnsScene({ columns, wires, colours }, theme, width) {
-  const scale = clamp((width - 2 * ROOM) / (WIDE - 2 * ROOM), SMALLEST, LARGEST);
-  const wide = (width - 2 * ROOM) / scale;
-  const lines = columns.map(({ counted, facts }) => ({
-    counted: wrapText(counted, wide, FACT),
-    facts: facts.flatMap((fact) => wrapText(fact, wide, FACT)),
-  }));
-  const most = (/** @type {"counted" | "facts"} */ of) => LINE * Math.max(...lines.map((texts) => texts[of].length));
-  const wiresAt = 31 + most("counted");
-  const factsAt = wiresAt + wires + 34;
-  const cacheAt = factsAt + most("facts") + 8;
-  const height = (cacheAt + 34) * scale + 2 * ROOM;
-  return { columns, lines, wires, colours, theme, scale, wide, wiresAt, factsAt, cacheAt, width, height };
+/** Where everything stands. */
+/** @param {Sharing} header @param {number} at the way of sharing that is written @param {{ width: number, height: number }} size @param {Theme} theme */
+export function sharingScene({ columns, words, colours }, at, { width, height }, theme) {
+  const isNarrow = width < NARROW;
+  const [left, top] = isNarrow ? [0, TOP + 18] : [NAMES, TOP];
+  const head = Math.min(HEAD, (SIZE * (width - left)) / columns[at].heads);
+  const keys = top + head + WIRES * (height - top - 2 * head);
+  const wall = { y: keys + head + 3, h: height - keys - head - 3 };
+  // what does not shrink with the K/V heads: a straight line through the first and the last share says it
+  const [most, least] = [columns[0], columns[columns.length - 1]];
+  const perHead = (most.share - least.share) / Math.max(1, most.kv_heads - least.kv_heads);
+  const state = most === least ? 0 : Math.max(0, wall.h * (most.share - perHead * most.kv_heads));
+  return { column: columns[at], words, colours, theme, width, height, isNarrow, left, top, head, keys, wall, state };
 }
 
-/** @typedef {ReturnType<typeof columnsScene>} ColumnsScene */
+/** @typedef {ReturnType<typeof sharingScene>} SharingScene */
 
 /**
- * A query head: its middle and size, and those of the K/V head that it reads, as shares of the width.
- * @typedef {{ key: number, alpha: number, x: number, size: number, reads: number, half: number }} HeadMark
- * @typedef {{ heads: HeadMark[], share: number }} ColumnMarks what a column has that can move
+ * A query head: its middle, and that of the K/V head that it reads, as shares of the width, as is its own room.
+ * @typedef {{ key: number, alpha: number, x: number, reads: number, pitch: number }} HeadMark
  */
 
-/** @param {SharingColumn} column @returns {ColumnMarks} */
-export function columnMarks({ heads, kv_heads: kvHeads, share }) {
-  const marks = Array.from({ length: heads }, (_, key) => {
+/** @param {{ heads: number, kv_heads: number }} column @returns {HeadMark[]} */
+export function headMarks({ heads, kv_heads: kvHeads }) {
+  return Array.from({ length: heads }, (_, key) => {
     const reads = (Math.floor((key * kvHeads) / heads) + 0.5) / kvHeads;
-    return { key, alpha: 1, x: (key + 0.5) / heads, size: 0.78 / heads, reads, half: 0.39 / kvHeads };
+    return { key, alpha: 1, x: (key + 0.5) / heads, reads, pitch: 1 / heads };
   });
-  return { heads: marks, share };
 }
 
-/**
- * Draws one column in its frame.
- * @param {DrawingContext} context @param {ColumnsScene} scene @param {number} at @param {ColumnMarks} [marks] on their way to others
- */
-export function drawColumn(context, scene, at, marks = columnMarks(scene.columns[at])) {
-  const { columns, lines, colours, theme, scale, wide, factsAt, cacheAt, width, height } = scene;
-  const column = columns[at];
-  const write = (/** @type {string} */ text, /** @type {number} */ y, type = `400 ${FACT}px`, alpha = 1) =>
-    writeText(context, text, 0, y, theme, type, alpha);
-  frameBox(context, { x: 0, y: 0, w: width, h: height }, 8, theme.border);
-  context.save();
-  context.translate(ROOM, ROOM);
-  context.scale(scale, scale);
-  drawHeads(context, marks.heads, scene);
-  write(column.name, 10, "700 18px");
-  lines[at].counted.forEach((line, i) => write(line, 33 + LINE * i, undefined, 0.85));
-  lines[at].facts.forEach((line, i) => write(line, factsAt + LINE * i));
-  write(column.cache, cacheAt + 4, "700 17px");
-  const cache = { x: 0, y: cacheAt + 18, w: wide, h: 12 };
-  fillBox(context, cache, colours.masked, 0.3, 4);
-  fillBox(context, { ...cache, w: Math.max(3, wide * marks.share) }, colours.k, 1, 4);
-  context.restore();
-}
-
-/**
- * Query heads above, K/V heads below, each query head wired to what it reads.
- * @param {DrawingContext} context @param {HeadMark[]} marks @param {ColumnsScene} scene
- */
-function drawHeads(context, marks, { wires, colours, theme, wide, wiresAt }) {
-  const bottom = wiresAt + wires;
-  const sizeOf = (/** @type {number} */ share) => Math.min(LARGEST_HEAD, wide * share);
-  const heads = marks.map(({ x, size, reads, half, alpha }) => {
-    return { x: x * wide, size: sizeOf(size), reads: reads * wide, half: sizeOf(half), alpha };
-  });
-  drawWith(context, { strokeStyle: colours.masked, lineWidth: Math.min(1.2, wide / heads.length / 4) });
+/** @param {DrawingContext} context @param {SharingScene} scene @param {HeadMark[]} [marks] on their way to others */
+export function drawSharing(context, scene, marks = headMarks(scene.column)) {
+  const { column, colours, theme, width, height, isNarrow, left, top, head, keys, wall, state } = scene;
+  writeText(context, column.name, 0, 14, theme, "700 22px");
+  writeText(context, column.counted, 0, 40, theme, "14px", 0.9);
+  writeText(context, column.kept, width, 14, theme, "700 26px", 1, "right");
+  writeText(context, column.compared, isNarrow ? 0 : width, isNarrow ? 59 : 40, theme, "14px", 0.9, isNarrow ? "left" : "right");
+  const wide = width - left;
+  const place = (/** @type {number} */ share) => left + share * wide;
+  const room = { y: wall.y, h: wall.h - state };
+  for (const { x, pitch, alpha } of marks)
+    fillBox(context, { ...room, x: place(x - (COLUMN / 2) * pitch), w: COLUMN * pitch * wide }, colours.masked, 0.22 * alpha);
+  drawWith(context, { strokeStyle: theme.text, globalAlpha: 0.5, lineWidth: clamp(wide / marks.length / 6, 0.4, 1.4) });
   context.beginPath();
-  for (const { x, size, reads } of heads) {
-    context.moveTo(x, wiresAt + size);
-    context.lineTo(reads, bottom);
+  for (const { x, reads } of marks) {
+    context.moveTo(place(x), top + head);
+    context.lineTo(place(reads), keys);
   }
   context.stroke();
-  drawWith(context, { font: `600 11px ${theme.font}`, textAlign: "center", textBaseline: "middle" });
+  context.globalAlpha = 1;
+  for (const { x, pitch, alpha } of marks) {
+    const size = Math.min(HEAD, SIZE * pitch * wide);
+    drawHead(context, "Q", { x: place(x) - size / 2, y: top, w: size, h: size }, scene, colours.q, alpha);
+  }
   let last = -1;
-  for (const { x, size, reads, half, alpha } of heads) {
-    drawHead(context, "Q", x - size / 2, wiresAt, size, colours.q, alpha);
-    if (Math.abs(reads - last) < 0.01) continue;
-    drawHead(context, "K", reads - half, bottom, half, colours.k, alpha);
-    drawHead(context, "V", reads, bottom, half, colours.v, alpha);
+  for (const { reads, pitch, alpha } of marks) {
+    if (Math.abs(reads - last) < 1e-4) continue;
+    const w = (COLUMN / 2) * pitch * wide;
+    for (const [letter, x, colour] of /** @type {const} */ ([["K", place(reads) - w, colours.k], ["V", place(reads), colours.v]])) {
+      drawHead(context, letter, { x, y: keys, w, h: head }, scene, colour, alpha);
+      fillBox(context, { ...room, x, w }, colour, alpha);
+    }
     last = reads;
   }
+  if (state > 0.5) fillBox(context, { x: left, y: height - state, w: wide, h: state }, theme.text, 0.45);
+  if (!isNarrow) nameRows(context, scene);
+} // prettier-ignore
+
+/** What stands in each row, at its left. @param {DrawingContext} context @param {SharingScene} scene */
+function nameRows(context, { words, colours, theme, top, head, keys, wall, state, height }) {
+  const rows = /** @type {const} */ ([
+    [words.queries, top + head / 2, colours.q],
+    [words.keys, keys + head / 2, colours.k],
+    [words.cache, wall.y + (wall.h - state) / 2, theme.text],
+    ...(state > 0.5 ? [/** @type {const} */ ([words.state, height - 8, theme.text])] : []),
+  ]);
+  for (const [text, y, colour] of rows)
+    writeText(context, text, 0, y, { ...theme, text: readableColour(colour, theme.background) }, "600 13px");
 }
 
-/**
- * @param {DrawingContext} context @param {string} letter @param {number} x @param {number} y @param {number} size
- * @param {string} colour @param {number} alpha
- */
-function drawHead(context, letter, x, y, size, colour, alpha) {
-  fillBox(context, { x, y, w: size, h: size }, colour, alpha, Math.min(3, size / 5));
-  if (size < 14) return;
-  drawWith(context, { fillStyle: "#ffffff", globalAlpha: alpha });
-  context.fillText(letter, x + size / 2, y + size / 2);
-  context.globalAlpha = 1;
+/** @param {DrawingContext} context @param {string} letter @param {import("../shared/types.js").Rectangle} box @param {SharingScene} scene @param {string} colour @param {number} alpha */
+function drawHead(context, letter, box, { theme }, colour, alpha) {
+  fillBox(context, box, colour, alpha, Math.min(3, box.w / 5));
+  if (box.w < 11) return;
+  const white = { text: "#ffffff", font: theme.font };
+  writeText(
+    context,
+    letter,
+    box.x + box.w / 2,
+    box.y + box.h / 2,
+    white,
+    `600 ${box.w < 14 ? 10 : 11}px`,
+    alpha,
+    "center",
+  );
 }
 
-/** @param {ForFile<SharingHeader>} header @param {Uint8Array} _payload @param {Theme} theme @returns {Figure} */
+/** The way of sharing as far on as that, between two of them too. @param {ForFile<Sharing>} header @param {number} at @param {Theme} theme @returns {Figure} */
+function figureAt(header, at, theme) {
+  const near = Math.round(at);
+  const scene = sharingScene(header, near, { width: WIDE, height: HIGH }, theme);
+  const [from, to] = [Math.floor(at), Math.ceil(at)].map((stop) => headMarks(header.columns[stop]));
+  const marks = marksBetween(from, to)(at - Math.floor(at));
+  const draw = (/** @type {DrawingContext} */ context) => drawSharing(context, scene, marks);
+  return { width: WIDE, height: HIGH, title: header.title || scene.column.spoken, draw };
+}
+
+/** @param {ForFile<Sharing>} header @param {Uint8Array} _payload @param {Theme} theme @returns {Figure} */
 export function sharingFigure(header, _payload, theme) {
-  const scene = columnsScene(header, theme, WIDE);
-  const draw = (/** @type {SvgContext} */ context) => {
-    context.save();
-    scene.columns.forEach((_column, at) => {
-      drawColumn(context, scene, at);
-      context.translate(WIDE + ROOM, 0);
-    });
-    context.restore();
+  return figureAt(header, header.at, theme);
+}
+
+/** From a K/V head for each query head to one for all. @param {ForFile<Sharing>} header @returns {Film} */
+export function sharingFilm(header) {
+  const last = header.columns.length - 1;
+  const figure = (/** @type {number} */ share, /** @type {Theme} */ theme) => {
+    const at = clamp(share, 0, 1) * last;
+    const within = clamp(2 * (at - Math.floor(at)) - 0.5, 0, 1); // half of the time it stands
+    return figureAt({ ...header, title: "" }, Math.floor(at) + within, theme);
   };
-  return { width: scene.columns.length * (WIDE + ROOM) - ROOM, height: scene.height, title: header.title, draw };
+  return { name: header.words.film, seconds: 2 * last, frames: FRAMES * last + 1, figure };
 }

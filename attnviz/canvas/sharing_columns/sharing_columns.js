@@ -1,55 +1,84 @@
-// Ways of sharing keys and values side by side, below each other where there is no room.
+// One slider from as many K/V heads as query heads to one: it plays once on arrival, up to the way of sharing that is chosen.
 
-import { columnsScene, drawColumn, columnMarks, sharingFigure } from "./columns_scene.js";
 import { readTheme } from "../shared/colour.js";
-import { View, viewComponent } from "../shared/component.js";
-import { setAttribute, el } from "../shared/dom.js";
-import { Glide, interpolateNumber, marksBetween } from "../scene/glide.js";
+import { viewComponent } from "../shared/component.js";
+import { el, fill, setAttribute, setText } from "../shared/dom.js";
+import { FilmView } from "../shared/film_view.js";
 import { offerPicture } from "../shared/offer.js";
 import { sizeCanvas } from "../shared/surface.js";
+import { pictureHeight, placeOn } from "../shared/window.js";
+import { Glide, marksBetween } from "../scene/glide.js";
+import { drawSharing, headMarks, sharingFigure, sharingFilm, sharingScene } from "./columns_scene.js";
 
-/** @import { ColumnMarks } from "./columns_scene.js" */
-/** @import { Component, SharingHeader } from "../shared/types.js" */
+/** @import { HeadMark } from "./columns_scene.js" */
+/** @import { Answer, Component, SharingHeader } from "../shared/types.js" */
 
-/** @param {ColumnMarks} from @param {ColumnMarks} to */
-function columnBetween(from, to) {
-  const [heads, share] = [marksBetween(from.heads, to.heads), interpolateNumber(from.share, to.share)];
-  return (/** @type {number} */ at) => ({ heads: heads(at), share: share(at) });
-}
+/** Milliseconds of a step that plays, and of the heads' way in it. */
+const [STEP, WAY] = [1100, 700];
+/** Pixels of the picture at least and at most, and of what stands below it. */
+const ROOM = { least: 330, most: 520, below: 130 };
 
-/** @extends {View<SharingHeader>} */
-class SharingColumns extends View {
+/** @extends {FilmView<Answer & SharingHeader>} */
+class SharingColumns extends FilmView {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    /** @type {Glide<ColumnMarks>[]} of each column */
-    this.glides = [];
-    offerPicture(root, () => [["sharing", { ...this.header, title: "" }, new Uint8Array()]], sharingFigure);
+    this.canvas = el("canvas", "av-pan sc-canvas", null, { role: "img" });
+    this.bar = el("div", "av-player");
+    this.player(this.bar, "▶", "play", Infinity);
+    this.said = el("output", "av-strong sc-said");
+    this.spoken = [this.said];
+    this.bar.append(this.range, this.said);
+    root.replaceChildren(this.canvas, this.bar);
+    const between = (/** @type {HeadMark[]} */ from, /** @type {HeadMark[]} */ to) =>
+      Object.assign(marksBetween(from, to), this.film ? { takes: WAY } : {});
+    this.glide = new Glide(this.canvas, (/** @type {HeadMark[]} */ marks) => this.paint(marks), between);
+    this.dragged(this.canvas, (event) =>
+      Math.round((placeOn(this.canvas, event)[0] / this.canvas.clientWidth) * this.last),
+    );
+    const saved = () => ({ ...this.header, at: this.at, title: "" });
+    offerPicture(
+      root,
+      () => [["sharing", saved(), new Uint8Array()]],
+      sharingFigure,
+      () => sharingFilm(saved()),
+    );
   }
 
   /** @param {Component} component */
-  async show(component) {
-    const { columns } = this.receive(component).header;
-    if (columns.length !== this.glides.length) {
-      this.glides = columns.map((_column, at) => {
-        const canvas = el("canvas", "", null, { role: "img" });
-        return new Glide(canvas, (/** @type {ColumnMarks} */ marks) => this.draw(canvas, at, marks), columnBetween);
-      });
-      this.root.replaceChildren(...this.glides.map(({ picture }) => picture));
-    }
-    this.glides.forEach(({ picture }, at) => setAttribute(picture, "aria-label", columns[at].spoken));
-    this.resize();
+  show(component) {
+    const { header, before } = this.receive(component);
+    const ways = (/** @type {SharingHeader} */ { columns }) => columns.map(({ kv_heads: kvHeads }) => kvHeads).join();
+    this.arrive(header.columns.length - 1, !before || ways(before) !== ways(header));
+    if (!before) this.playOnArrival();
   }
 
-  resize() {
-    this.glides.forEach((glide, at) => glide.to(columnMarks(this.shown.columns[at])));
+  /** @param {number} stops */
+  pace(stops) {
+    return STEP * stops;
   }
 
-  /** @param {HTMLCanvasElement} canvas @param {number} at @param {ColumnMarks} marks */
-  draw(canvas, at, marks) {
-    const scene = columnsScene(this.shown, readTheme(this.root, this.shown.colours), canvas.clientWidth);
-    canvas.style.height = `${scene.height}px`;
-    drawColumn(sizeCanvas(canvas, scene.width, scene.height, false), scene, at, marks);
+  /** The picture at its size, and the way of sharing that is written in it. */
+  scene() {
+    const size = { width: this.root.clientWidth, height: pictureHeight(this.root, ROOM) };
+    return sharingScene(this.header, this.at, size, readTheme(this.root, this.header.colours));
+  }
+
+  draw() {
+    if (!this.held || !this.root.clientWidth) return;
+    const column = this.header.columns[this.at];
+    this.glide.to(headMarks(column));
+    if (!this.glide.picture.dataset.gliding) this.paint(headMarks(column)); // a number may have changed alone
+    setText(this.said, fill(this.header.words.heads, { n: column.kv_heads }));
+    setAttribute(this.range, "aria-valuetext", column.spoken);
+    setAttribute(this.canvas, "aria-label", column.spoken);
+    this.root.dataset.reached = String(column.kv_heads);
+  }
+
+  /** @param {HeadMark[]} marks */
+  paint(marks) {
+    const scene = this.scene();
+    drawSharing(sizeCanvas(this.canvas, scene.width, scene.height), scene, marks);
   }
 }
 

@@ -7,7 +7,7 @@ import { FilmView } from "../shared/film_view.js";
 import { clamp } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { layOver, sizeCanvas } from "../shared/surface.js";
-import { magnification, placeOn, placeOnPage, presentationRoom } from "../shared/window.js";
+import { pictureHeight, placeOn } from "../shared/window.js";
 import { Glide } from "../scene/glide.js";
 import { drawMarks, travel } from "../scene/marks.js";
 import { textWidth } from "../scene/text_width.js";
@@ -20,7 +20,7 @@ import { raceFigure, raceFilm, raceLayout, raceMarks, raceSentence } from "./rac
 /** Milliseconds of a step, and of all at most. */
 const [STEP, LONGEST] = [260, 6000];
 /** Pixels of the picture at least and at most, and of what stands below it. */
-const [LEAST, MOST, BELOW] = [330, 560, 120];
+const ROOM = { least: 330, most: 560, below: 120 };
 
 /** @extends {FilmView<Answer & RaceHeader>} */
 class SignalRace extends FilmView {
@@ -31,7 +31,7 @@ class SignalRace extends FilmView {
     this.distance = 1;
     this.kernel = 2;
     this.dilated = false;
-    this.height = LEAST;
+    this.height = ROOM.least;
     this.canvas = el("canvas", "sr-canvas av-pan", null, { role: "img" });
     this.goal = el("div", "sr-goal", null, { role: "slider", tabindex: "0", "aria-valuemin": "1" });
     const tool = (/** @type {string} */ text, /** @type {() => void} */ act) => createButton("av-button", text, act);
@@ -39,7 +39,7 @@ class SignalRace extends FilmView {
     this.more = tool("+", () => this.setKernel(this.kernel + 1));
     this.dilate = tool("", () => this.change({ dilated: !this.dilated }));
     this.tools = createBox("sr-tools av-tools", this.less, this.more, this.dilate);
-    this.bar = el("div", "av-line sr-bar");
+    this.bar = el("div", "av-player sr-bar");
     this.player(this.bar, "▶", "play", Infinity);
     this.step = el("output", "av-strong sr-step");
     this.said = el("div", "sr-said", null, { "aria-live": "polite" });
@@ -108,9 +108,7 @@ class SignalRace extends FilmView {
   }
 
   measure() {
-    const presented = presentationRoom(this.root);
-    const room = presented ?? (globalThis.innerHeight - placeOnPage(this.root)) / magnification(this.root);
-    this.height = Math.round(clamp(room - BELOW, LEAST, presented ? Infinity : MOST));
+    this.height = pictureHeight(this.root, ROOM);
   }
 
   resize() {

@@ -3,7 +3,7 @@
 from typing import get_args
 
 from attnviz.analysis.head_sharing import Method
-from attnviz.app.links.choices import PageChoices
+from attnviz.app.links.choices import Move, PageChoices
 from attnviz.base.words import N_
 from attnviz.core.precision import DTYPES
 from attnviz.models.architecture import CONVENTIONS, CustomShape, all_presets, gpus
@@ -28,6 +28,8 @@ PAGE = PageChoices("sharing")
 VIEW = PAGE.one_of("h_view", ("see", "count", "size", "prove", "latent", "published"), label=N_("Section"))
 
 # See it
+#: K/V heads that the picture stands at; None: as trained
+SHARED = PAGE.integer("h_shared", None, low=1, high=LARGEST, label=N_("K/V heads"))
 COLUMNS = PAGE.one_of("h_columns", tuple(all_presets()), "llama-3.1-8b", label=N_("Cache of"))
 MODEL = PAGE.one_of("h_lm", label=N_("Model"))
 SENTENCE = PAGE.sentence("h_text", EXAMPLES[0].text, longest=2000, label=N_("Sentence"))
@@ -85,3 +87,7 @@ LIVE = {
 # MLA
 _WITH_LATENTS = tuple(name for name, preset in all_presets().items() if preset.attention == "MLA")
 LATENT_MODEL = PAGE.one_of("h_mla", _WITH_LATENTS, "deepseek-v3", label=N_("Model"))
+
+PAGE.moved["figure", "h-wiring"] = Move(
+    "sharing", {"h_columns": "smollm2-135m", "h_shared": "{h_kept}"}, {}, ("h-wiring", "h-three")
+)

@@ -1,4 +1,4 @@
-"""The picture of MHA, GQA and MQA, read back from its SVG and from a formula by another hand."""
+"""The picture from MHA over GQA to MQA, against the published formula of a cache, by another hand."""
 
 import pytest
 
@@ -7,15 +7,42 @@ from attnviz.pages.sharing.panels import one_picture
 
 
 @pytest.mark.parametrize(
-    "name, tokens, batch", [("smollm2-135m", 2048, 1), ("llama-2-7b", 4096, 3), ("falcon-7b", 100, 1)]
+    "name, tokens, batch, layers, heads, d_head, d_model, biases",
+    [
+        ("smollm2-135m", 2048, 1, 30, 9, 64, 576, False),
+        ("llama-2-7b", 4096, 3, 32, 32, 128, 4096, False),
+        ("llama-3.1-8b", 8192, 1, 32, 32, 128, 4096, False),
+        ("qwen2.5-7b", 100, 2, 28, 28, 128, 3584, True),
+        ("falcon-7b", 100, 1, 32, 71, 64, 4544, False),
+    ],
 )
-def test_bytes_and_parameters_are_what_two_lines_of_arithmetic_give(name, tokens, batch):
+def test_bytes_and_parameters_are_what_the_published_formulas_give(
+    name, tokens, batch, layers, heads, d_head, d_model, biases
+):
     arch = Architecture.preset(name)
-    layer = arch.layers[0]
-    for column in one_picture.sharing_columns_of(arch, tokens, batch):
-        numbers = 2 * len(arch.layers) * batch * column.kv_heads * tokens * layer.d_head
-        mha = 2 * len(arch.layers) * batch * layer.n_heads * tokens * layer.d_head
-        assert column.share == pytest.approx(numbers / mha)
-        unit = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
-        number, name_of_unit = column.kept.removeprefix("cache: ").split()
-        assert float(number.replace(",", "")) * unit[name_of_unit] == pytest.approx(2 * numbers, rel=1e-3)
+    columns = one_picture.sharing_figure(arch, tokens, batch).columns
+    assert [column.kv_heads for column in columns] == [g for g in range(heads, 0, -1) if heads % g == 0]
+    table = one_picture.exact_integers(arch, tokens, batch)
+    for place, column in enumerate(columns):
+        g = column.kv_heads
+        assert column.heads == heads
+        assert column.cache_bytes == layers * batch * 2 * g * d_head * tokens * 2  # 2·G·D·T·b a layer
+        assert column.share == pytest.approx(g / heads)
+        weights = 2 * d_model * heads * d_head + 2 * d_model * g * d_head + biases * (heads + 2 * g) * d_head
+        assert table["attention parameters"][place] == layers * weights
+        assert table["bytes of the cache"][place] == column.cache_bytes
+
+
+@pytest.mark.parametrize(
+    "name, asked, stands",
+    [
+        ("llama-3.1-8b", None, 8),
+        ("llama-3.1-8b", 4, 4),
+        ("llama-3.1-8b", 3, 8),
+        ("llama-2-7b", None, 8),
+        ("gpt2", None, 2),
+    ],
+)
+def test_the_picture_stands_where_the_link_says_else_as_trained_else_at_a_gqa(name, asked, stands):
+    figure = one_picture.sharing_figure(Architecture.preset(name), 100, 1, asked)
+    assert figure.columns[figure.at].kv_heads == stands

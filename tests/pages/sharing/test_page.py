@@ -10,15 +10,10 @@ from attnviz.pages.sharing.panels import prove
 from tests.pages.conftest import ran, said, sound, with_code
 
 
-def columns_on(app, key):
-    """What each column of the picture with this key is drawn from."""
-    drawn = [one.proto.bytes for one in app.get("bidi_component") if one.proto.id.endswith(f"canvas-of-{key}")]
+def columns_on(app):
+    """What each stop of the picture is drawn from."""
+    drawn = [one.proto.bytes for one in app.get("bidi_component") if one.proto.id.endswith("canvas-of-h-three")]
     return unpack_blob(bytes(drawn[0]))[0]["columns"] if drawn else []
-
-
-def spoken(app):
-    """All that the page says, what stands in its columns included."""
-    return " ".join([said(app), *(column["spoken"] for column in columns_on(app, "h-wiring"))])
 
 
 def metrics(app):
@@ -27,23 +22,19 @@ def metrics(app):
 
 def test_the_page_opens_with_a_trained_layer_shared(visit):
     app = sound(visit("sharing"))
-    columns = columns_on(app, "h-three")
-    assert len(columns) == 3
-    assert [column["cache"] for column in columns] == ["cache: 4 GiB", "cache: 1 GiB", "cache: 128 MiB"]
-    assert "9 query heads on 1 K/V head; K/V heads as trained: 3" in spoken(app)
-    assert "is the likeliest next token" in spoken(app)
+    kept = [column["kept"] for column in columns_on(app)]
+    assert kept == ["4 GiB", "2 GiB", "1 GiB", "512 MiB", "256 MiB", "128 MiB"]
+    assert "With 8 K/V heads, llama-3.1-8b keeps **1 GiB** for 8,192 tokens" in said(app)
+    assert "is the likeliest next token" in said(app)
     assert len(app.get("plotly_chart")) == 3  # the groups, the sweep, the next token
     assert len(sound(visit("sharing", h_heads="true")).get("plotly_chart")) == 4, "and all heads in a box"
 
 
 def test_the_columns_follow_model_length_and_batch_and_a_prime_number_of_heads_has_nothing_between(visit):
     app = sound(visit("sharing", h_columns="llama-2-7b", h_context="1024", h_batch="2"))
-    columns = columns_on(app, "h-three")
-    assert columns[0]["cache"] == "cache: 1 GiB"
-    assert "2 × 32 × 1,024 × 128" in columns[0]["spoken"]
-
+    assert columns_on(app)[0]["kept"] == "1 GiB"
     app.selectbox(key="h_columns").select("falcon-7b").run()
-    assert len(columns_on(sound(app), "h-three")) == 2
+    assert len(columns_on(sound(app))) == 2
 
 
 def test_three_numbers_are_shown_and_named(visit):
@@ -52,9 +43,9 @@ def test_three_numbers_are_shown_and_named(visit):
     assert found["Ideal cache"] == "1.031 GiB"
     assert found["transformers holds"] == "1.031 GiB"
     assert found["A paged server allocates"] == "1.844 GiB"
-    assert "1,107,296,256 B" in spoken(app)
-    assert "1,106,870,272 B" in spoken(app)
-    assert "Layer by layer" in spoken(app)
+    assert "1,107,296,256 B" in said(app)
+    assert "1,106,870,272 B" in said(app)
+    assert "Layer by layer" in said(app)
 
 
 def test_the_visitors_own_shape_lives_in_the_link_and_an_impossible_one_is_refused_in_one_sentence(visit):
@@ -98,28 +89,22 @@ def test_the_proof_shows_formula_and_measurement_side_by_side_and_hides_no_misma
 def test_the_next_token_is_as_likely_here_as_on_explore(visit):
     text = "The animal was too tired."
     likeliest = r"As trained, “(.+?)” is the likeliest next token, with ([\d.]+%)"
-    here = re.search(likeliest, spoken(visit("sharing", h_text=text)))
-    there = spoken(sound(visit("explore", model="smollm2-135m", text=text, open_next="true")))
+    here = re.search(likeliest, said(visit("sharing", h_text=text)))
+    there = said(sound(visit("explore", model="smollm2-135m", text=text, open_next="true")))
     assert here
     assert f"“{here[1]}” comes next with a probability of {here[2]}" in there
     assert "with only the 50 likeliest tokens left" in there
 
 
-def wirings(app):
-    """The kind over each wiring, and how many key heads are drawn in it."""
-    return [(column["name"], column["kv_heads"]) for column in columns_on(app, "h-wiring")]
-
-
-def test_mha_gqa_and_mqa_stand_side_by_side_on_a_trained_model(visit):
+def test_how_k_v_heads_are_made_of_trained_ones_is_said(visit):
     app = sound(visit("sharing", h_kept="9", h_text="A short sentence."))
-    assert wirings(app) == [("MHA 9, compared below", 9), ("GQA 3, trained", 3), ("MQA 1", 1)]
-    words = spoken(app)
-    assert "Not in the weights: each trained K/V head stands here 3 times" in words
-    assert "the function is the same and the cache 3 times as large" in words
-    assert "As in the weights: each K/V head is read by 3 query heads." in words
-    assert "each K/V head is the mean of 3 trained ones, as the GQA paper pools them" in words
-    assert "**MHA**: 9 query heads on 9 K/V heads; as trained: 3" in words
-    assert "changes by 0%" in words
+    assert "Not in the weights: each trained K/V head stands here 3 times" in said(app)
+    assert "the function is the same and the cache 3 times as large" in said(app)
+    assert "changes by 0%" in said(app)
     options = next(group for group in app.get("button_group") if group.key == "h_kept").options
     assert options == ["MHA 9", "GQA 3 (trained)", "MQA 1"]
+    app = sound(visit("sharing", h_kept="3", h_text="A short sentence."))
+    assert "As in the weights: each K/V head is read by 3 query heads." in said(app)
+    app = sound(visit("sharing", h_kept="1", h_text="A short sentence."))
+    assert "each K/V head is the mean of 3 trained ones, as the GQA paper pools them" in said(app)
     ran(with_code(app).code[0].value)

@@ -23,6 +23,7 @@ from attnviz.canvas import cache_growth, softmax_slider, step_player
 from attnviz.canvas.head.attention_view import head_view, overview_grid
 from attnviz.canvas.score_table import score_table
 from attnviz.canvas.shared.blobs import Overview
+from attnviz.canvas.sharing_columns import sharing_columns
 from attnviz.figures import attention_figures as figures
 from attnviz.figures.theme import ROLES, Figure
 from attnviz.models.architecture import Architecture, gpus
@@ -296,9 +297,14 @@ def _compute_growth() -> growing_bytes.Result:
 
 
 def draw_sharing(_subject: Subject, _settings: PictureSettings, key: str) -> None:
-    """Draw MHA, GQA and MQA of Llama-3.1-8B side by side."""
-    columns = one_picture.sharing_columns_of(Architecture.preset(cost_facts.MODEL), cost_facts.TOKENS)
-    one_picture.draw(columns, key)
+    """Draw Llama-3.1-8B from MHA over GQA to MQA."""
+    figure = one_picture.sharing_figure(Architecture.preset(cost_facts.MODEL), cost_facts.TOKENS)
+    usual, chosen = figure.at, link_state.value(choices.POSITION)
+    sharing_columns(
+        key,
+        figure if chosen is None else replace(figure, at=min(chosen, len(figure.columns) - 1)),
+        on_stop=lambda at: link_state.set_and_push(choices.POSITION, None if at == usual else at),
+    )
 
 
 def draw_tile_film(_subject: Subject, settings: PictureSettings, key: str) -> None:

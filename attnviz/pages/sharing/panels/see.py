@@ -41,7 +41,7 @@ def _draw_shared_layer(run: ModelRun) -> None:
     st.subheader(_("One trained layer, shared further"), anchor=False)
     config = _draw_controls(run.stacks[0].layers)
     result = one_picture.sharing_result(run, config)
-    one_picture.draw_wirings(run, result)
+    st.caption(one_picture.describe_pooling(result))
     _group(run, result)
     left, right = st.columns(2, gap="large")
     with left:
