@@ -23,6 +23,7 @@ from attnviz.models.attribution.patching import Model
 from attnviz.models.capture.forward_pass import (
     attach_hooks,
     block_name,
+    has_two_stacks,
     input_device,
     is_hidden,
     is_within,
@@ -176,7 +177,7 @@ def _logit_map(stream: Residual, path: LogitPath, layer: RecordedLayer, trace: T
         plain.find_directions(rows, torch.zeros(rows.shape[:2], dtype=torch.long, device=rows.device))
         for rows in chunks
     )
-    return torch.cat([way.heads[number][0] @ projection for way in ways])
+    return torch.cat([way.heads[number][0][0] @ projection for way in ways])
 
 
 def _best_pairs(left: Tensor, right: Tensor, n: int, lowest: bool) -> list[TokenPair]:
@@ -307,6 +308,8 @@ class _ModuleCall:
 
 def _run_one_token(model: nn.Module, position: int) -> tuple[Trace, ModelPass, dict[str, _ModuleCall]]:
     """Run one token at a position: its trace, the model, and the calls of all modules that take hidden states."""
+    if has_two_stacks(model):  # cross-attention reads two streams
+        raise Problem("circuits of heads are read in models with one list of self-attention layers")
     calls: dict[str, _ModuleCall] = {}
 
     def keep(name: str, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], answered: Any) -> None:

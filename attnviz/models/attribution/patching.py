@@ -237,7 +237,7 @@ def attribution_patching(
     the two of each pair in two batches, must have as many tokens. Two passes and one backward.
     """
     measure = Measure.of(model, metric, position, tokenizer)
-    good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure, find_mlps=True, grad=True, two_stacks=True)
+    good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure, find_mlps=True, grad=True)
     value = measure.evaluate(bad.trace)
     parts = [*bad.outputs, *bad.streams, *bad.mlps.values()]
     slopes = torch.autograd.grad(value.sum(), parts, materialize_grads=True)
@@ -291,7 +291,7 @@ def _exact_effects(
 ) -> Iterator[tuple[Site, Effect]]:
     """Yield each site with its exact effect."""
     find_mlps = any(site.part == "mlp" for _, site in sites)  # which takes memory
-    good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure, find_mlps, two_stacks=True)
+    good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure, find_mlps)
     before, left = measure.evaluate(bad.trace), ((given, good.resolve_site(site)) for given, site in sites)
     while some := list(islice(left, at_once)):
         with good.patch([site for _, site in some]) as edits:
@@ -467,15 +467,11 @@ def clean_and_corrupted_pass(
     measure: Measure,
     find_mlps: bool = False,
     grad: bool = False,
-    two_stacks: bool = False,
 ) -> tuple[PromptPass, PromptPass]:
     """Run both prompts, or batches of them; raises a Problem if the two of a pair differ in length.
 
-    MLPs are those of the clean pass; with `grad`, activations of the corrupted one stay in the graph. An
-    encoder-decoder is refused without `two_stacks`.
+    MLPs are those of the clean pass; with `grad`, activations of the corrupted one stay in the graph.
     """
-    if has_two_stacks(unwrap_model(model)) and not two_stacks:
-        raise Problem(_ONE_LIST)
     good = PromptPass.run(model, clean, measure, find_mlps)
     bad = PromptPass.run(model, corrupted, measure, mlp_names=good.mlp_names if grad else None)
     lengths = good.lengths, bad.lengths

@@ -137,10 +137,11 @@ def attribute_logit(
     row, output_bias = path.direction(metric, len(positions))
     directions = residual.find_directions(row[:, None], at)
     inside = residual.layers_inside(layers)
-    parts = [_head_parts(layer, directions.heads[number][:, 0], positions) for number, layer in inside]
+    onto_heads = [directions.heads[number][layer.kind == "cross"][:, 0] for number, layer in inside]
+    parts = [_head_parts(layer, way, positions) for (_, layer), way in zip(inside, onto_heads, strict=True)]
     biases = [
         torch.zeros_like(way[:, 0]) if layer.b_o is None else way @ to_float32(layer.b_o)
-        for layer, way in ((layer, directions.heads[number][:, 0]) for number, layer in inside)
+        for (_, layer), way in zip(inside, onto_heads, strict=True)
     ]
     stream_terms = [
         project_onto(way, stream, at)[:, 0] for way, stream in zip(directions.streams, residual.streams, strict=True)

@@ -194,7 +194,7 @@ class LogitDirections:
     """Directions (B, n, M) of some logits, pulled back to every point of the stream."""
 
     streams: tuple[Tensor, ...]  #: on the stream at the input of each block, and at its end
-    heads: tuple[Tensor, ...]  #: on the output of each block's output projection
+    heads: tuple[tuple[Tensor, Tensor], ...]  #: on the output projection of each block's self- and cross-attention
     block_biases: tuple[Tensor, ...]  #: (B, n): what the biases of a block's norms add along them
     biases: Mapping[str, Tensor]  #: (B, n): the same for all norms and layers on the way, by their names
 
@@ -211,7 +211,8 @@ class Residual:
     path: LogitPath | None = None
     why: Message | None = None  #: why a logit cannot be taken apart
     blocks: tuple[str, ...] = ()  #: the blocks' dotted names
-    #: what stands between a part and the stream, or on the stream: "3.attention", "3.middle", "3.end"; "start"
+    #: what stands between a part and the stream, or on the stream: "start"; "3.attention"; "3.between" self- and
+    #: cross-attention; "3.middle" behind the last attention; "3.end"
     maps: Mapping[str, FrozenMap] = field(default_factory=dict)
     embedded: Mapping[str, Tensor] = field(default_factory=dict)  #: vectors added to the tokens', "positions", "types"
     mlps: tuple[str, ...] = ()  #: the part of each block that adds to the stream beside attention; "" where none does
@@ -256,15 +257,16 @@ class Residual:
             direction, _ = pull_back_direction(step, direction, at, biases)
         places, heads, inside = [direction], [], []
         for number in reversed(range(len(self.blocks))):
-            end, middle, attention = (
-                self.maps.get(f"{number}.{location}") for location in ("end", "middle", "attention")
+            end, middle, between, attention = (
+                self.maps.get(f"{number}.{location}") for location in ("end", "middle", "between", "attention")
             )
             direction, first = pull_back_direction(end, direction, at, biases)
             direction, second = pull_back_direction(middle, direction, at, biases)
             onto_heads, third = pull_back_direction(attention, direction, at, biases)
+            direction, fourth = pull_back_direction(between, direction, at, biases)
             places.append(direction)
-            heads.append(onto_heads)
-            inside.append(first + second + third)
+            heads.append((onto_heads if between is None else direction, onto_heads))
+            inside.append(first + second + third + fourth)
         return LogitDirections(tuple(places[::-1]), tuple(heads[::-1]), tuple(inside[::-1]), biases)
 
     @property

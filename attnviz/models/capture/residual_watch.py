@@ -1,12 +1,11 @@
 """Record the residual stream while a model runs, and find the norms and factors on the way to a logit."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property, partial
 from inspect import signature
-from itertools import product
 from typing import Any
 
 import torch
@@ -33,7 +32,7 @@ from attnviz.models.capture.trace import Trace
 # How a block adds attention and MLP to the residual stream is found from the numbers, not from the family's name.
 #
 # Tried in turn: both are added as they are, in sequence or in parallel (Llama, GPT-2, GPT-NeoX); a norm comes before
-# the sum (Gemma 2, OLMo 2); a factor does (Granite); norms are on the stream itself (BERT).
+# the sum (Gemma 2, OLMo 2); a factor does (Granite); norms are on the stream itself (BERT, BART).
 @dataclass(frozen=True)
 class Passage:
     """Hidden states before and after one call of a module, (B, Q, M) or (B*Q, M)."""
@@ -93,15 +92,16 @@ class Joint:
     mlp: Passage | None = None
 
 
-def find_joint(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint | None:
-    """Find how a block adds attention's output `attention` and its MLP to the stream; None if it is not known."""
+def find_joint(block: Passage, outputs: Sequence[Tensor], parts: list[Passage]) -> Joint | None:
+    """Find how a block adds the outputs of its attention and its MLP to the stream; None if it is not known."""
+    attention = sum(outputs[1:], outputs[0])
     change = to_float32(block.hidden_out) - to_float32(block.hidden_in)
     for norm, added in ((None, attention), *_find_norms(attention, parts)):
         rest = change - to_float32(added)
         for passage, answer in ((None, torch.zeros_like(rest)), *((part, part.hidden_out) for part in parts)):
             if _equal_up_to_rounding(answer, rest, block.hidden_out):
                 return Joint({} if norm is None else {"attention": norm}, passage)
-    return _joint_by_factors(change, attention, parts, block) or _joint_by_stream_norms(block, attention, parts)
+    return _joint_by_factors(change, attention, parts, block) or _joint_by_stream_norms(block, outputs, parts)
 
 
 def _find_norms(attention: Tensor, parts: list[Passage]) -> Iterator[tuple[FrozenMap, Tensor]]:
@@ -127,20 +127,26 @@ def _joint_by_factors(change: Tensor, attention: Tensor, parts: list[Passage], b
     return None
 
 
-def _joint_by_stream_norms(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint | None:
-    """Joint of a block with one norm of the stream after attention, and another at its end."""
-    after = to_float32(block.hidden_in) + to_float32(attention)
-    middles = [passage for passage in parts if _equal_up_to_rounding(passage.hidden_in, after, passage.hidden_in)]
-    ends = [
-        passage for passage in parts if _equal_up_to_rounding(passage.hidden_out, block.hidden_out, block.hidden_out)
-    ]
-    for middle, end in product(middles, ends):
-        norms = middle.as_norm(), end.as_norm()
-        if norms[0] is not None and norms[1] is not None:
-            rest = to_float32(end.hidden_in) - to_float32(middle.hidden_out)
-            mlp = next((part for part in parts if _equal_up_to_rounding(part.hidden_out, rest, end.hidden_in)), None)
-            if mlp is not None:
-                return Joint({"middle": norms[0], "end": norms[1]}, mlp)
+def _joint_by_stream_norms(block: Passage, outputs: Sequence[Tensor], parts: list[Passage]) -> Joint | None:
+    """Joint of a block with a norm of the stream after each attention, and another at its end."""
+    stream, maps = to_float32(block.hidden_in), dict[str, FrozenMap]()
+    for place, added in zip(("between", "middle")[-len(outputs) :], outputs, strict=True):
+        after = stream + to_float32(added)
+        for part in parts:
+            norm = part.as_norm() if _equal_up_to_rounding(part.hidden_in, after, part.hidden_in) else None
+            if norm is not None:
+                stream, maps[place] = to_float32(part.hidden_out), norm
+                break
+        else:
+            return None
+    for end in parts:
+        if _equal_up_to_rounding(end.hidden_out, block.hidden_out, block.hidden_out):
+            norm = end.as_norm()
+            if norm is not None:
+                rest = to_float32(end.hidden_in) - stream
+                answers = (part for part in parts if _equal_up_to_rounding(part.hidden_out, rest, end.hidden_in))
+                if (mlp := next(answers, None)) is not None:
+                    return Joint({**maps, "end": norm}, mlp)
     return None
 
 
@@ -352,7 +358,7 @@ class ResidualWatch:
         for number, (name, group) in enumerate(inside.items()):
             passage = self.passages[name][0]
             outputs = [self._projection_output(layer) for layer in group]
-            joint = find_joint(passage, sum(outputs[1:], outputs[0]), self._block_parts(passage))
+            joint = find_joint(passage, outputs, self._block_parts(passage))
             if joint is None:
                 raise Problem(
                     "what stands between the attention of {name} and the residual stream is neither a norm nor a "

@@ -1,5 +1,7 @@
-"""Logits by heads and patching in T5, against torch hooks on its own modules."""
+"""Logits by heads, patching and paths in encoder-decoders, against torch hooks on their own modules."""
 
+from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,6 +11,8 @@ from torch.testing import assert_close
 from transformers import T5Config, T5ForConditionalGeneration
 
 import attnviz as av
+from tests.models.capture.test_logit_attribution import frozen
+from tests.models.capture.test_score_attribution import other_family
 from tests.models.tiny import VOCAB, given_to, tokens
 
 HEADS, WIDTH = 4, 8
@@ -81,6 +85,42 @@ def test_a_logit_is_the_sum_of_what_heads_and_mlps_of_the_decoder_write(tied: bo
         assert float(found.mlps[0, 2 * block]) == 0
 
 
+@pytest.mark.parametrize("family", ["bart", "marian"])
+def test_norms_on_a_decoders_stream_are_held_at_what_they_did(family: str) -> None:
+    """Slopes of the logit, norms frozen, times what each head and MLP of the decoder hands on."""
+    model, leaves = other_family(family), list[Tensor]()
+    found = av.capture(model, **CLEAN, residual=True).logit_attribution(7)
+    names = [f"{name}.out_proj" for name in found.layers] + [f"model.decoder.layers.{n}.fc2" for n in range(2)]
+
+    def leaf(_m: Any, _x: Any, y: Tensor) -> Tensor:
+        leaves.append(y.detach().requires_grad_())
+        return leaves[-1]
+
+    def leaf_before(_m: Any, x: tuple[Tensor, ...]) -> tuple[Tensor]:
+        return (leaf(None, None, x[0]),)
+
+    with ExitStack() as stack:
+        for module in model.modules():
+            if isinstance(module, torch.nn.LayerNorm):
+                stack.callback(module.register_forward_hook(frozen).remove)
+        for name in names:
+            module = model.get_submodule(name)
+            hook = (
+                module.register_forward_hook(leaf)
+                if name.endswith("fc2")
+                else module.register_forward_pre_hook(leaf_before)
+            )
+            stack.callback(hook.remove)
+        logit = model(**CLEAN).logits[0, -1, 7]
+    slopes = torch.autograd.grad(logit, leaves)
+    terms = [(slope * value)[0].detach() for slope, value in zip(slopes, leaves, strict=True)]
+    for number, layer in enumerate((0, 1, 3, 4)):  # a block's MLP runs behind its two layers
+        expected = terms[layer].unflatten(-1, (found.heads.shape[2], -1)).sum((0, 2))
+        assert_close(found.heads[0, number], expected, rtol=1e-4, atol=1e-6)
+    assert_close(found.mlps[0, 1::2], torch.stack([terms[2].sum(), terms[5].sum()]), rtol=1e-4, atol=1e-6)
+    assert_close(found.total[0], logit.detach(), rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", [ENCODER, DECODER, CROSS])
 @pytest.mark.parametrize("position", [None, 2])
 def test_patches_of_encoder_decoder_and_cross_attention_are_those_of_hooks(name: str, position: int | None) -> None:
@@ -131,11 +171,56 @@ def test_streams_of_both_are_patched_the_encoders_blocks_first(block: int, name:
     assert effects[block, "resid", 3] == pytest.approx(expected, abs=1e-4)  # type: ignore[index]
 
 
+@pytest.mark.parametrize(
+    "sender, receiver", [((1, 2), (3, 1, "k")), ((1, 2), (5, 0, "v")), ((3, 1), (4, 2, "q")), ((3, 1), None)]
+)
+def test_paths_lead_from_the_encoder_and_within_the_decoder_with_no_head_between(
+    sender: tuple[int, int], receiver: tuple[int, int, Any] | None
+) -> None:
+    model = t5()
+    names = [layer.name for layer in av.capture(model, **CLEAN)]
+    clean, corrupted = ({name: given(model, f"{name}.o", inputs) for name in names} for inputs in (CLEAN, CORRUPTED))
+
+    def columns(head: int) -> slice:
+        return slice(head * WIDTH, (head + 1) * WIDTH)
+
+    def freeze(name: str, z: Tensor) -> Tensor:
+        z = clean[name].clone()
+        if name == names[sender[0]]:
+            z[..., columns(sender[1])] = corrupted[name][..., columns(sender[1])]
+        return z
+
+    arrived = list[Tensor]()
+    with ExitStack() as stack:
+        for name in names:
+            stack.enter_context(given_to(model, f"{name}.o", partial(freeze, name)))
+        if receiver is not None:
+            projection = model.get_submodule(f"{names[receiver[0]]}.{receiver[2]}")
+            stack.callback(projection.register_forward_hook(lambda _m, _x, y: arrived.append(y.clone())).remove)
+        expected = lead(model, CLEAN)
+    if receiver is not None:
+        here = columns(receiver[1])
+
+        def put(_m: Any, _x: Any, y: Tensor) -> Tensor:
+            return torch.cat([y[..., : here.start], arrived[0][..., here], y[..., here.stop :]], -1)
+
+        hook = projection.register_forward_hook(put)
+        expected = lead(model, CLEAN)
+        hook.remove()
+    paths = av.path_patching(model, CLEAN, CORRUPTED, METRIC, [sender], [receiver] if receiver else "logits")
+    ((_, effect),) = paths
+    assert effect == pytest.approx(float(expected - lead(model, CLEAN)), abs=1e-5)
+    assert abs(effect) > 1e-4
+
+
 def test_prompts_of_other_lengths_and_tools_of_one_list_are_refused() -> None:
     model, shorter = t5(), CORRUPTED | {"decoder_input_ids": tokens(1, 4)}
     with pytest.raises(av.Problem, match="clean prompt has 5 tokens and the corrupted one 4"):
         av.attribution_patching(model, CLEAN, shorter, METRIC)
-    with pytest.raises(av.Problem, match="one list of self-attention layers"):
-        av.find_circuit(model, CLEAN, CORRUPTED, METRIC)
-    with pytest.raises(av.Problem, match="one list of self-attention layers"):
-        list(av.path_patching(model, CLEAN, CORRUPTED, METRIC, [(0, 0)]))
+    for call in (
+        lambda: av.find_circuit(model, CLEAN, CORRUPTED, METRIC),
+        lambda: av.head_circuits(model, 0, 0),
+        lambda: av.composition_scores(model),
+    ):
+        with pytest.raises(av.Problem, match="one list of self-attention layers"):
+            call()

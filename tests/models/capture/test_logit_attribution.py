@@ -30,7 +30,7 @@ SANDWICH = ("gemma2", "gemma3", "olmo2")
 def frozen(module: nn.Module, given: tuple[Tensor, ...], answered: Tensor) -> Tensor:
     """A norm whose scale takes no gradient, written from its formula and held to what the module answered."""
     x, kind = given[0], type(module).__name__
-    if "LayerNorm" in kind:
+    if "LayerNorm" in kind and "T5" not in kind:
         x = x - x.mean(-1, keepdim=True)
     eps = getattr(module, "eps", None) or getattr(module, "variance_epsilon", None)
     x = x * (x.square().mean(-1, keepdim=True) + eps).rsqrt().detach()

@@ -73,6 +73,15 @@ FAMILIES["bart"] = Family(
     named("model.encoder.layers.{}.fc2", 2, "encoder mlp {}") | named("model.decoder.layers.{}.fc2", 2, "mlp {}"),
     "cross",
 )
+FAMILIES["umt5"] = Family(
+    partial(other_family, "umt5"),
+    named("encoder.block.{}.layer.0.SelfAttention.o", 2, "encoder {}")
+    | named("decoder.block.{}.layer.0.SelfAttention.o", 2, "{}")
+    | named("decoder.block.{}.layer.1.EncDecAttention.o", 2, "cross {}"),
+    named("encoder.block.{}.layer.1.DenseReluDense", 2, "encoder mlp {}")
+    | named("decoder.block.{}.layer.2.DenseReluDense", 2, "mlp {}"),
+    "cross",
+)
 LAYER = 1  #: scores are read in the second layer, which reads what the first one wrote
 
 
@@ -83,7 +92,7 @@ def inputs_of(family: str, model: nn.Module) -> dict[str, Tensor]:
 
 
 def part_name(family: str, module: str) -> str:
-    prefix = "encoder " if FAMILIES[family].kind == "cross" and ".encoder." in module else ""
+    prefix = "encoder " if FAMILIES[family].kind == "cross" and "encoder." in module else ""
     last = module.rpartition(".")[2]
     return prefix + (
         "position"
@@ -137,7 +146,11 @@ def by_hand(
         for hook in hooks:
             stack.callback(hook.remove)
         model(**inputs, use_cache=False) if "use_cache" in model.forward.__code__.co_varnames else model(**inputs)
-    wanted = [call for call in calls if ("encoder_attn" in names[call[0]]) == (spec.kind == "cross")]
+    wanted = [
+        call
+        for call in calls
+        if (names[call[0]].endswith(("encoder_attn", "EncDecAttention"))) == (spec.kind == "cross")
+    ]
     _, q, k, scale = wanted[layer]
     biases = {n: p for n, p in model.named_parameters(remove_duplicate=False) if n.endswith("bias") and p.dim() == 1}
     every = leaves | biases
