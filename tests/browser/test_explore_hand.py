@@ -391,3 +391,7 @@ def test_the_unfolded_cell_has_a_door_to_what_wrote_it_and_a_cut_moves_the_rows_
     page.wait_for_url(re.compile("cut=16.0"))
     part.click()
     expect(panel.get_by_role("status")).to_be_hidden()
+    page.locator(".st-key-why-examples button").first.click()
+    page.locator(".st-key-why-example-2 button").first.click()
+    expect(page.get_by_text("To that key’s score, its position adds most")).to_be_visible()
+    expect(page.get_by_label("Sentence").first).to_have_value(re.compile("^The bank by the river"))

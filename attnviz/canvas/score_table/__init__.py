@@ -127,10 +127,12 @@ def is_shown(value: float) -> bool:
 
 def describe_sum(word: str, score: float, baseline: float, outside: float = 0.0) -> list[str]:
     """What a table's sum is: the score of a key above that of its rivals, and what of it no part carries."""
-    above = _("= “{key}” {score:.2f}, its rivals {baseline:.2f}: {difference:+.3f}").format(
-        key=word.strip(), score=score, baseline=baseline, difference=score - baseline
+    numbers = (f"{score:.2f}", f"{baseline:.2f}", f"{score - baseline:+.3f}", f"{outside:+.3f}")
+    written = dict(
+        zip(("score", "baseline", "difference", "outside"), (n.replace("-", "−") for n in numbers), strict=True)
     )
-    return [above, *([_("{outside:+.3f} no part carries").format(outside=outside)] if is_shown(outside) else [])]
+    above = _("= “{key}” {score}, its rivals {baseline}: {difference}").format(key=word.strip(), **written)
+    return [above, *([_("{outside} no part carries").format(**written)] if is_shown(outside) else [])]
 
 
 def _texts(label: str, cuts: bool) -> dict[str, str]:

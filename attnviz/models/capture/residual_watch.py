@@ -104,13 +104,13 @@ def find_joint(block: Passage, outputs: Sequence[Tensor], parts: list[Passage]) 
     return _joint_by_factors(change, attention, parts, block) or _joint_by_stream_norms(block, outputs, parts)
 
 
-def _find_norms(attention: Tensor, parts: list[Passage]) -> Iterator[tuple[FrozenMap, Tensor]]:
-    """Yield each norm that was applied to attention's output, with its own output."""
+def _find_norms(hidden: Tensor, parts: list[Passage]) -> Iterator[tuple[FrozenMap, Tensor]]:
+    """Yield each norm that was given these hidden states, with its own output."""
     for passage in parts:
-        if passage.hidden_in.shape == attention.shape and torch.equal(passage.hidden_in, attention):
+        if _equal_up_to_rounding(passage.hidden_in, hidden, passage.hidden_in):
             norm = passage.as_norm()
             if norm is not None:
-                yield norm, passage.hidden_out
+                yield norm, to_float32(passage.hidden_out)
 
 
 def _joint_by_factors(change: Tensor, attention: Tensor, parts: list[Passage], block: Passage) -> Joint | None:
@@ -131,22 +131,14 @@ def _joint_by_stream_norms(block: Passage, outputs: Sequence[Tensor], parts: lis
     """Joint of a block with a norm of the stream after each attention, and another at its end."""
     stream, maps = to_float32(block.hidden_in), dict[str, FrozenMap]()
     for place, added in zip(("between", "middle")[-len(outputs) :], outputs, strict=True):
-        after = stream + to_float32(added)
-        for part in parts:
-            norm = part.as_norm() if _equal_up_to_rounding(part.hidden_in, after, part.hidden_in) else None
-            if norm is not None:
-                stream, maps[place] = to_float32(part.hidden_out), norm
-                break
-        else:
+        found = next(_find_norms(stream + to_float32(added), parts), None)
+        if found is None:
             return None
-    for end in parts:
-        if _equal_up_to_rounding(end.hidden_out, block.hidden_out, block.hidden_out):
-            norm = end.as_norm()
-            if norm is not None:
-                rest = to_float32(end.hidden_in) - stream
-                answers = (part for part in parts if _equal_up_to_rounding(part.hidden_out, rest, end.hidden_in))
-                if (mlp := next(answers, None)) is not None:
-                    return Joint({**maps, "end": norm}, mlp)
+        maps[place], stream = found
+    for mlp in parts:
+        for end, after in _find_norms(stream + to_float32(mlp.hidden_out), parts):
+            if _equal_up_to_rounding(after, block.hidden_out, block.hidden_out):
+                return Joint({**maps, "end": end}, mlp)
     return None
 
 

@@ -27,6 +27,8 @@ from attnviz.site import model_files
 
 #: choices that the explorer without a server reads from a link, besides sentence, model and head; below, of canvases
 CHANGES = (choices.MASK, choices.WINDOW, choices.SCALE, choices.FACTOR, choices.WHERE, choices.SEEN)
+#: what the page's form asks for, above the heads
+READ = (choices.SENTENCE, choices.SECOND, choices.MODEL, choices.FRAME)
 CANVAS_CHOICES = (choices.PAINTED, choices.HIDDEN, choices.QUIET)
 
 
@@ -41,7 +43,7 @@ def page() -> None:
             if run is not None:
                 long_text.draw(run.request)
         elif request is not None and not link_state.value(choices.DOCUMENT):
-            draw_heads(request)
+            draw_heads(request, [link_state.value(choice) for choice in READ])
 
 
 def draw_form() -> Request | None:
@@ -168,12 +170,14 @@ def take_example(example: Example) -> None:
 
 
 @fragment
-def draw_heads(request: Request) -> None:
-    """Draw the heads and all panels about them.
+def draw_heads(request: Request, read: list[Any]) -> None:
+    """Draw the heads and all panels about them, of a sentence for which the form has read these values of `READ`.
 
     Choosing a head reruns only this; the model runs only for new input. Standouts come last: measuring all heads takes
     longer than drawing them.
     """
+    if read != [link_state.value(choice) for choice in READ]:  # a panel's example, or a token appended to the sentence
+        st.rerun(scope="app")
     with show_problems():
         run = model_cache.get_run(request)
         show_notices(run.notices)

@@ -122,15 +122,13 @@ def _draw_append_buttons(displayed: DisplayedHead, slot: Slot, likeliest: list[T
     st.caption(_("Append a token to the sentence and see where it looks:"))
     with st.container(horizontal=True, gap="small"):
         for choice in likeliest:
-            clicked = st.button(
+            st.button(
                 escape_markdown(choice.label),
                 key=f"append-{choice.token}",
                 on_click=_append,
                 args=(displayed, choice.text),
                 help=f"{Rounded(choice.probability):.2%}",
             )
-            if clicked:
-                st.rerun(scope="app")  # a click reruns only the picture, and the sentence stands above it
 
 
 def _draw_writing_controls(displayed: DisplayedHead, slot: Slot) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.app import page_parts, show
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.text import escape_markdown, strip_markdown
+from attnviz.app.text import escape_markdown, strip_markdown, typeset_minus
 from attnviz.base.message import Problem
 from attnviz.base.words import _, join_sentences, translate_message
 from attnviz.canvas.score_table import PartCut, ScoreFigure, ScoreStep, describe_sum, is_shown, score_table
@@ -64,7 +64,7 @@ def panel(displayed: DisplayedHead) -> None:
     numbers = {"total": found.difference - found.outside, "outside": found.outside}
     st.caption(
         join_sentences(
-            sums.format(entropy=found.entropy, log_odds=found.log_odds, **numbers),
+            typeset_minus(sums.format(entropy=found.entropy, log_odds=found.log_odds, **numbers)),
             _("A part says which component wrote it, not what it means. Weights are not causes; the cut is."),
         )
     )
@@ -102,14 +102,14 @@ def _describe(found: why_there.WhyThere, tokens: Sequence[str], query: int, key:
     return join_sentences(
         _(
             "“{query}” gives {weight:.0%} to “{key}”. To that key’s score, **{part}** adds most, {value:+.1f}; all "
-            "else comes to {rest:+.1f}."
+            "else comes to {rest}."
         ).format(
             query=escape_markdown(tokens[query]),
             key=escape_markdown(tokens[key]),
             weight=found.weight,
             part=part_label(found.largest),
             value=found.value,
-            rest=found.difference - found.value,
+            rest=f"{found.difference - found.value:+.1f}".replace("-", "−"),
         ),
         reader.format(source="" if found.source is None else escape_markdown(tokens[found.source])),
         _("In the query, **{asker}** asks for it most.").format(asker=part_label(found.asker)),
