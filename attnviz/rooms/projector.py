@@ -13,7 +13,7 @@ LARGEST = 32_000  #: bytes of a picture that is sent to phones; a larger one is 
 #: what the browser could ask the lecturer's own session for: phones compute by themselves, or not at all
 ASKED_AHEAD = ("ahead", "every", "edited_tiles", "asked", "why")
 NOBODY = {"session": "room", "ack": 0}  #: whom a phone's gestures are told
-NO_PICTURES = frozenset({"save_picture", "model_strip", "digit_pad", "wall"})  #: components that phones do not show
+NO_PICTURES = frozenset({"save_picture", "model_strip", "wall"})  #: components that phones do not show
 ON_THE_WALL = frozenset({"score_table"})  #: those whose answers only the lecturer's own session can compute
 _NO_RUN = object()
 

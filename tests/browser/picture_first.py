@@ -10,7 +10,7 @@ PICTURE = ".st-key-canvas-of-heads, [data-main-picture], .st-key-main-picture"  
 #: pages of words, sections that are a table, and places where none is drawn yet
 OF_WORDS = {
     "glossary",
-    *("pictures?pic_from=draw", "pictures?pic_from=own"),
+    "pictures?pic_from=own",
 }
 BAR = "[role=toolbar][aria-label=Presentation]"
 #: the window, how far down the picture may begin below words that are 40% longer, and what part of it is seen at least

@@ -94,7 +94,7 @@ STOPS = (
     Stop("ribbons", "?lang=en", ".rb-dots", "Right Up", r"^layer 15, head 0$", ".rb-dots", "aria-valuetext"),
     Stop("birth", BORN, ".bi-tile", "Enter", "silenced", ".bi-tile"),
     Stop("code_lines", "mistakes?mistake=fill", ".cl-line", "Down Down Down Enter", "^Yes, line 4: ", ".cl-said"),
-    Stop("digit_pad", "pictures?pic_from=draw", "[data-testid=pad]", "Left Up", r"row 16, column 16"),
+    Stop("patch_view", "pictures?pic_from=draw", "[data-testid=picture]", "Left Up", r"row 16, column 16"),
     Stop("presenter", "lessons?present=1", "[data-does=next]", "Enter", r"^Step 2 of \d", ".pr-place"),
 )  # fmt: skip
 VISITS = {link: list(stops) for link, stops in groupby(STOPS, lambda stop: stop.link)}

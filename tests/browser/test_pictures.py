@@ -165,3 +165,26 @@ def test_the_words_of_the_reader_are_walked_through_and_stay_on_a_phone(open_pic
     page.locator(".pv-play").click()
     for word in ("three", "seven", "four"):
         until(lambda word=word: any(each.startswith(f"From “{word}”, ") for each in said.json_value()))
+
+
+def test_a_digit_is_drawn_on_the_picture_and_the_model_answers_while_the_pen_is_down(open_pictures):
+    page = open_pictures()
+    said = lambda page=page: page.get_by_test_id("answer").get_attribute("aria-label")  # noqa: E731
+    four = said()
+    page.mouse.move(*centre_of(page, 1, 2))
+    page.mouse.down()
+    page.mouse.move(*centre_of(page, 1, 5), steps=6)
+    until(lambda: said() != four, 30)
+    page.mouse.move(*centre_of(page, 6, 3), steps=6)
+    page.mouse.up()
+    page.wait_for_url("**pic_from=draw*")
+    answered(page)
+    assert page.get_by_test_id("pins").locator("button").count() == 0, "a stroke pins nothing"
+    share = max(re.findall(r"[\d.]+%", said()), key=lambda each: float(each[:-1]))
+    page.get_by_text(re.compile(rf"The model says \w+ and is {share} sure")).wait_for()
+    again = open_pictures("?" + page.url.split("?")[1])
+    until(lambda: said(again) == said())
+    page.get_by_role("button", name="Clear").click()
+    page.get_by_text("Draw a digit on the picture: the model answers").wait_for()
+    page.get_by_test_id("draw").click()
+    until(lambda: said() == four, 30)

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { attend } from "../../attnviz/canvas/shared/attend.js";
-import { windowBorders } from "../../attnviz/canvas/patch_view/patch_scene.js";
+import { fitFrame, windowBorders } from "../../attnviz/canvas/patch_view/patch_scene.js";
 import {
   factorFor,
   followToken,
@@ -84,4 +84,14 @@ test("windows meet where two neighbours lie in different ones, wherever they are
   assert.deepEqual(windowBorders(4, 0, 8), [4]);
   assert.deepEqual(windowBorders(7, 3, 14), [3, 10]);
   assert.deepEqual(windowBorders(4, 0, 4), []);
+});
+
+test("the square that a model gets of a drawing is its ink, as high as it is, in the middle", () => {
+  const cells = new Uint8Array(32 * 32);
+  assert.equal(fitFrame(cells), null);
+  for (let row = 8; row < 24; row++) cells.fill(1, row * 32 + 12, row * 32 + 20);
+  assert.deepEqual(fitFrame(cells), { x: 8, y: 8, w: 16, h: 16 });
+  cells.fill(1, 10 * 32, 11 * 32); // as wide as the field: its width decides
+  const { x, y, w } = fitFrame(cells) ?? { x: 0, y: 0, w: 0 };
+  assert.deepEqual([x, y, w].map(Math.round), [-5, -5, 43]);
 });

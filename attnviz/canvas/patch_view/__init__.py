@@ -16,6 +16,7 @@ from attnviz.live import canvas_wording
 
 PatchRows = Literal["row", "mean", "layers", "rollout"]
 MOST_FACTOR = 10.0
+SIDE = 32  #: pixels along a drawn digit, as the data set of the digit models had before it counted
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class PatchChoices:
     silenced: tuple[tuple[int, int], ...] = ()
     factor: float = 1.0  #: times the model's own scale, for the head on show
     shows: PatchRows = "row"
+    drawings: tuple[str, ...] | None = None  #: digits drawn on the picture, bits in base64, "" = empty; None: not drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,8 @@ class PatchScene:
     raw      heads before their softmax, packed: all of them, or only the one on show
     layers   (Q, K) the mean of all heads of all layers
     rolled   (T, T) attention followed through the layers up to the one on show
+    answer   what the model says: names, the probability of each, and what it is without the change
+    pads     how many digits can be drawn on the picture
     """
 
     picture: bytes
@@ -64,6 +68,8 @@ class PatchScene:
     smooth: bool = True
     windows: tuple[tuple[int, int], ...] = ()  #: side and shift of each layer's windows, where it has some
     usual: int = 0  #: the row on show while none is chosen
+    answer: tuple[tuple[str, float, float], ...] = ()
+    pads: int = 0
 
     @property
     def queries(self) -> int:
@@ -92,6 +98,7 @@ class PatchScene:
                 (at, head) for at, head in choices.silenced if at < len(self.heads) and head < self.heads[at]
             ),
             shows=choices.shows if self.can_show(choices.shows) else "row",
+            drawings=choices.drawings if self.pads else None,
         )
 
 
@@ -180,7 +187,10 @@ def _header(document: str, scene: PatchScene, choices: PatchChoices) -> dict[str
     """The header for the browser and for a file: everything but the numbers."""
     return {
         "doc": document,
-        "picture": {"type": scene.kind, "width": scene.size[0], "height": scene.size[1], "smooth": scene.smooth},
+        "picture": {"type": scene.kind, "width": scene.size[0], "height": scene.size[1], "smooth": scene.smooth}
+        | {"name": packing.fingerprint(scene.picture)},
+        "answer": [list(bar) for bar in scene.answer],
+        "pads": scene.pads,
         "grid": {"rows": scene.grid[0], "columns": scene.grid[1], "first": scene.grid[2]},
         "special": list(scene.special),
         "words": None if scene.query_tokens is None else list(scene.query_tokens),
@@ -221,7 +231,27 @@ def read_choices(report: dict[str, Any]) -> PatchChoices | None:
     if not isinstance(pairs, list) or not all(_is_index_list(pair) and len(pair) == 2 for pair in pairs):
         return None
     silenced = tuple((layer, head) for layer, head in pairs)
-    return PatchChoices(layer, head, tuple(pins), tuple(hidden), silenced, float(factor), cast(PatchRows, shows))
+    drawings = report.get("drawings")
+    if drawings is not None and (drawings := read_drawings(drawings)) is None:
+        return None
+    rows = cast(PatchRows, shows)
+    return PatchChoices(layer, head, tuple(pins), tuple(hidden), silenced, float(factor), rows, drawings)
+
+
+def read_drawings(drawings: object) -> tuple[str, ...] | None:
+    """Drawings as the browser sent them or a link holds them; None where one is none."""
+    if (
+        not isinstance(drawings, list | tuple)
+        or len(drawings) > 3
+        or any(unpack_bitmap(drawing) is None for drawing in drawings)
+    ):
+        return None
+    return tuple(drawings)
+
+
+def unpack_bitmap(drawing: object) -> NDArray[np.bool_] | None:
+    """(32, 32), True where there is ink."""
+    return np.zeros((SIDE, SIDE), bool) if drawing == "" else packing.parse_bits(drawing, (SIDE, SIDE))
 
 
 def _is_index_list(value: object) -> TypeGuard[list[int]]:
@@ -262,6 +292,13 @@ def labels() -> dict[str, str]:
         ),
         "rollout": _("Rollout"),
         "rollout_help": _("What a patch is made of after this layer: all layers so far, with the residual stream"),
+        "draw": _("Draw a digit"),
+        "draw_help": _("Draw on the picture with mouse, pen or finger, or by arrow keys; Space sets the pen down"),
+        "lifted": _("Pen lifted: row {row}, column {column}"),
+        "pressed": _("Pen draws: row {row}, column {column}"),
+        "clear": _("Clear"),
+        "answer": _("What the model says"),
+        "before": _("The line is what it says without the change."),
         "hide": _("Hide patches"),
         "hide_help": _("Paint over patches to hide them in every layer"),
         "painting": _("Paint over patches to hide them; paint over them again to show them."),

@@ -1,6 +1,16 @@
 // A picture with the discs of one row as a figure, with its sentence below; or the picture as it is.
 
-import { countColumns, DIMMED, drawLight, drawMarks, drawTiles, fitPicture, placeTiles } from "./patch_scene.js";
+import {
+  answerHeight,
+  countColumns,
+  DIMMED,
+  drawAnswer,
+  drawLight,
+  drawMarks,
+  drawTiles,
+  fitPicture,
+  placeTiles,
+} from "./patch_scene.js";
 import { largestPatchWeight, headsInOrder } from "./patch_numbers.js";
 import { patchSentence } from "./patch_sentence.js";
 import { fill } from "../shared/dom.js";
@@ -49,12 +59,16 @@ export function patchFigure(header, payload, theme, bar) {
   const paint = (/** @type {SvgContext} */ context, /** @type {Rectangle} */ place, dimmed = DIMMED) =>
     context.image(href, place, picture.smooth, dimmed);
   if (query === null) {
+    const { answer } = header;
+    const width = answer.length ? Math.max(size.width, 220) : size.width;
     const draw = (/** @type {SvgContext} */ context) => {
       paint(context, { x: 0, y: 0, w: size.width, h: size.height }, "");
       drawWith(context, { strokeStyle: theme.border, lineWidth: 1 });
       context.strokeRect(0, 0, size.width, size.height);
+      context.translate(0, size.height + 16);
+      drawAnswer(context, answer, answer.map(([, share]) => share), width, theme); // prettier-ignore
     };
-    return { ...size, title, draw };
+    return { width, height: size.height + (answer.length && 16 + answerHeight(answer)), title, draw };
   }
   const row = toFloats(payload.subarray(parts.picture));
   const top = largestPatchWeight(row, header.grid.first);

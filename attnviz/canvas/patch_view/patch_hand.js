@@ -11,6 +11,8 @@ export class PatchHand {
     this.view = view;
     /** @type {{ last: number, hides: boolean } | null} */
     this.stroke = null;
+    /** @type {{ from: [number, number], drew: boolean } | null} the last press of the pen */
+    this.pressed = null;
     const { large } = view;
     large.addEventListener("pointermove", (e) => this.move(e));
     large.addEventListener("pointerdown", (e) => this.press(e));
@@ -23,12 +25,23 @@ export class PatchHand {
   /** The patch under the pointer. @param {MouseEvent} event */
   patchUnder(event) {
     const box = this.view.large.getBoundingClientRect();
-    return hitPatch(event.clientX - box.left, event.clientY - box.top, this.view.header.grid, box);
+    const size = { width: box.width, height: box.height, frames: this.view.frames(box.height) };
+    return hitPatch(event.clientX - box.left, event.clientY - box.top, this.view.header.grid, size);
   }
 
   /** @param {PointerEvent} event */
   move(event) {
-    const { header } = this.view;
+    const { header, pen } = this.view;
+    if (this.pressed && event.buttons) {
+      const to = pen.under(event);
+      const { from, drew } = this.pressed;
+      if (!drew && Math.hypot(to[0] - from[0], to[1] - from[1]) < 1) return;
+      if (!drew) [this.pressed.drew, pen.last] = [true, from];
+      this.view.point(null);
+      pen.line(to);
+      pen.last = to;
+      return;
+    }
     const patch = this.patchUnder(event);
     if (this.stroke && patch !== null) this.paintTo(patch);
     if (header.words === null) this.view.point(patch === null ? null : patch + header.grid.first);
@@ -36,10 +49,13 @@ export class PatchHand {
 
   /** @param {PointerEvent} event */
   press(event) {
+    const { large, header, state, tools, pen } = this.view;
     const patch = this.patchUnder(event);
-    if (patch === null || !this.view.tools.painting) return;
-    this.view.large.setPointerCapture(event.pointerId);
-    this.begin(patch);
+    const draws = header.pads > 0 && !tools.painting && (state.drawings !== null || event.pointerType === "mouse");
+    this.pressed = draws ? { from: pen.under(event), drew: false } : null;
+    if (!draws && (patch === null || !tools.painting)) return;
+    large.setPointerCapture(event.pointerId);
+    if (tools.painting && patch !== null) this.begin(patch);
   }
 
   /** Begins a stroke of the brush. @param {number} patch */
@@ -67,6 +83,7 @@ export class PatchHand {
   }
 
   endStroke() {
+    if (this.pressed?.drew) this.view.pen.lift();
     if (!this.stroke) return;
     this.stroke = null;
     this.view.tell();
@@ -76,6 +93,7 @@ export class PatchHand {
   tap(event) {
     const { header, tools } = this.view;
     const patch = this.patchUnder(event);
+    if (this.pressed?.drew) return;
     if (patch !== null && !tools.painting && header.words === null) this.view.pin(patch + header.grid.first);
   }
 
@@ -83,6 +101,10 @@ export class PatchHand {
   key(event) {
     const { view } = this;
     const { grid, words } = view.header;
+    if (view.state.drawings && !view.tools.painting && view.pen.key(event)) {
+      event.preventDefault();
+      return;
+    }
     const at = Math.max(0, view.query - grid.first);
     if (isPress(event)) view.tools.painting ? this.dot(at) : view.pin(view.query);
     else if (event.key === "Escape") {

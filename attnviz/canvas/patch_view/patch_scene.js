@@ -3,8 +3,9 @@
 
 import { drawWith, fillBox, frameBox, outline, strokeGrid, strokePath, writeText } from "../shared/surface.js";
 import { ARROWS, STEPS } from "../shared/controls.js";
-import { clamp } from "../shared/numbers.js";
+import { clamp, formatPercent } from "../shared/numbers.js";
 import { ROLES } from "../shared/roles.js";
+import { cutToFit } from "../shared/token_labels.js";
 import { cellsBetween } from "../shared/zoom.js";
 import { isSilenced } from "./patch_numbers.js";
 import { textWidth } from "../scene/text_width.js";
@@ -114,12 +115,18 @@ function drawSinks(context, { header: { grid, sinks }, size }) {
   }
 }
 
-/** @typedef {{ width: number, height: number }} Size */
+/** @typedef {{ width: number, height: number, frames?: Rectangle[] }} Size `frames`: where equal parts of its patches lie, side by side, if not all over it */
 
 /** The rectangle of a patch, in CSS pixels. */
 /** @param {number} patch @param {PatchHeader["grid"]} grid @param {Size} size @returns {Rectangle} */
-export function patchRectangle(patch, { rows, columns }, { width, height }) {
+export function patchRectangle(patch, { rows, columns }, { width, height, frames }) {
   const [row, column] = [Math.floor(patch / columns), patch % columns];
+  if (frames) {
+    const wide = columns / frames.length;
+    const frame = frames[Math.floor(column / wide)];
+    const [w, h] = [frame.w / wide, frame.h / rows];
+    return { x: frame.x + (column % wide) * w, y: frame.y + row * h, w, h };
+  }
   const [x, y] = [Math.round((column * width) / columns), Math.round((row * height) / rows)];
   const [right, low] = [Math.round(((column + 1) * width) / columns), Math.round(((row + 1) * height) / rows)];
   return { x, y, w: right - x, h: low - y };
@@ -135,7 +142,15 @@ export function windowBorders(side, shift, count) {
 
 /** The patch under a point; null beside the picture. */
 /** @param {number} x @param {number} y @param {PatchHeader["grid"]} grid @param {Size} size */
-export function hitPatch(x, y, { rows, columns }, { width, height }) {
+export function hitPatch(x, y, { rows, columns }, { width, height, frames }) {
+  if (frames) {
+    const isHit = (/** @type {number} */ patch) => {
+      const box = patchRectangle(patch, { rows, columns, first: 0 }, { width, height, frames });
+      return x >= box.x && y >= box.y && x < box.x + box.w && y < box.y + box.h;
+    };
+    const at = Array.from({ length: rows * columns }, (_none, patch) => patch).findIndex(isHit);
+    return at < 0 ? null : at;
+  }
   const [column, row] = [Math.floor((x / width) * columns), Math.floor((y / height) * rows)];
   if (column < 0 || row < 0 || column >= columns || row >= rows) return null;
   return row * columns + column;
@@ -171,19 +186,51 @@ export function fitPicture({ width, height }, most, tallest) {
   return { width: Math.max(1, Math.round(width * times)), height: Math.max(1, Math.round(height * times)) };
 }
 
-/** Pixels that words and buttons beside a picture take, and the gap before them. */
-const WORDS = 290;
+/** Pixels along a field that a digit is drawn in, and across the widest that the model gets. */
+export const PEN_SIDE = 32;
+const WIDEST = 24;
 
 /**
- * The size of a picture that leaves room for its words beside it; null where that would make it smaller than `above`,
- * which it has with the words below it.
- * @param {Size} picture @param {number} most @param {number} tallest @param {Size} above @returns {Size | null}
+ * The square of a field that the model gets: its ink stretched to the whole height, in the middle, as `stretch_ink` of
+ * attnviz/models/pictures/sources.py does; null without ink. In pixels of the field.
+ * @param {Uint8Array} cells @returns {Rectangle | null}
  */
-export function sizeBesideText(picture, most, tallest, above) {
-  if (most <= WORDS) return null;
-  const size = fitPicture(picture, most - WORDS, tallest);
-  return size.width < above.width ? null : size;
+export function fitFrame(cells) {
+  const inked = Array.from(cells.keys()).filter((i) => cells[i]);
+  if (!inked.length) return null;
+  const columns = inked.map((i) => i % PEN_SIDE);
+  const [left, top] = [Math.min(...columns), Math.floor(inked[0] / PEN_SIDE)];
+  const w = Math.max(...columns) + 1 - left;
+  const h = Math.floor(inked[inked.length - 1] / PEN_SIDE) + 1 - top;
+  const side = Math.max(h, (w * PEN_SIDE) / WIDEST);
+  return { x: left + (w - side) / 2, y: top + (h - side) / 2, w: side, h: side };
 }
+
+/** Pixels of a name of the answer with its bar. */
+const BAR = 26;
+
+/** How high an answer is. @param {PatchHeader["answer"]} answer */
+export const answerHeight = (answer) => answer.length * BAR;
+
+/**
+ * What the model says: a bar for each name, and a line where it ended without the change.
+ * @param {DrawingContext} context @param {PatchHeader["answer"]} answer @param {readonly number[]} shares @param {number} width @param {Theme} theme
+ */
+export function drawAnswer(context, answer, shares, width, theme) {
+  const names = Math.min(width * 0.4, Math.max(0, ...answer.map(([name]) => textWidth(name, 14, 600))) + 10);
+  const room = width - names - 50;
+  const most = shares.indexOf(Math.max(...shares));
+  const isChanged = answer.some(([, share, before]) => share !== before);
+  answer.forEach(([name, , before], i) => {
+    const [y, font] = [i * BAR, i === most ? "600 14px" : "14px"];
+    writeText(context, cutToFit(name, names - 8, (text) => textWidth(text, 14, 600)).text, 0, y + BAR / 2, theme, font, i === most ? 1 : 0.85);
+    fillBox(context, { x: names, y: y + 3, w: 1, h: BAR - 6 }, theme.text, 0.4);
+    const w = shares[i] * room;
+    fillBox(context, { x: names, y: y + 5, w, h: BAR - 10 }, i === most ? theme.primary : ROLES.reference, 1, Math.min(3, w / 2));
+    if (isChanged) fillBox(context, { x: names + before * room - 1, y: y + 2, w: 2, h: BAR - 4 }, theme.text);
+    writeText(context, formatPercent(shares[i]), width, y + BAR / 2, theme, font, i === most ? 1 : 0.85, "right");
+  });
+} // prettier-ignore
 
 /** @typedef {ReturnType<typeof placeTiles>} PatchBoard */
 /** @typedef {PatchBoard["tiles"][number]} PatchTile */

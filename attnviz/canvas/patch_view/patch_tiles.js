@@ -54,7 +54,15 @@ export class PatchTiles {
     const { shown, root, query: now, oneScale } = this.view;
     const { state, header, numbers } = shown;
     const query = numbers.follows && state.shows !== "mean" ? now : null;
-    const name = JSON.stringify([header.doc, root.clientWidth, devicePixelRatio, query, state, oneScale, theme]);
+    const name = JSON.stringify([
+      header.picture.name,
+      root.clientWidth,
+      devicePixelRatio,
+      query,
+      state,
+      oneScale,
+      theme,
+    ]);
     if (name === this.drawn) return;
     this.drawn = name;
     const place = () => placeTiles(header, numbers.order, this.box.clientWidth - 4);

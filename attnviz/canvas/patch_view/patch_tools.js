@@ -20,7 +20,9 @@ export class PatchTools {
     this.built = "";
     /** @type {{ button: HTMLElement, isOn: () => boolean }[]} */
     this.toggles = [];
+    this.penBox = el("div", "av-wrap pv-group");
     this.clear = el("button");
+    this.wipe = el("button");
     this.slider = el("input", "pv-range", null, { type: "range", min: "0", max: String(STEPS), step: "1" });
     this.slider.dataset.testid = "scale";
     this.slider.addEventListener("input", () => this.slide());
@@ -31,11 +33,18 @@ export class PatchTools {
   /** Builds the tools anew where their words or abilities changed. */
   build() {
     const { view } = this;
-    const { labels, words, raw } = view.header;
-    const name = JSON.stringify([labels, words === null, raw !== null]);
+    const { labels, words, raw, pads } = view.header;
+    const name = JSON.stringify([labels, words === null, raw !== null, pads]);
     if (name === this.built) return;
     this.built = name;
     this.toggles = [];
+    this.penBox.replaceChildren();
+    if (pads) {
+      const draws = () => view.state.drawings !== null;
+      const draw = () => view.change({ drawings: draws() ? null : Array(pads).fill(""), hidden: [], pins: [] });
+      this.toggle(this.penBox, "draw", draws, draw).dataset.testid = "draw";
+      this.wipe = wordedButton(this.penBox, labels.clear, labels.clear, () => view.pen.clear());
+    }
     const rows = el("div", "av-wrap pv-group", null, { role: "group", "aria-label": labels.shows });
     for (const which of SHOWS.filter((each) => each !== "rollout" || words === null)) {
       const isOn = () => view.state.shows === which;
@@ -75,7 +84,6 @@ export class PatchTools {
   /** @param {boolean} on */
   paint(on) {
     this.painting = on;
-    this.view.large.toggleAttribute("data-painting", on); // else a finger on the picture scrolls the page
     this.update();
     if (on) this.view.say(this.view.header.labels.painting);
   }
@@ -84,6 +92,8 @@ export class PatchTools {
   update() {
     const { state, header, exact } = this.view;
     for (const { button, isOn } of this.toggles) button.setAttribute("aria-pressed", String(isOn()));
+    this.wipe.hidden = !state.drawings?.some(Boolean);
+    this.view.large.toggleAttribute("data-painting", this.painting || state.drawings !== null); // else a finger scrolls the page
     this.clear.hidden = state.hidden.length === 0;
     this.clear.textContent = fill(header.labels.show_all, { count: state.hidden.length });
     this.slider.value = String(Math.round(placeOf(state.factor, MOST) * STEPS));

@@ -3,15 +3,17 @@
 import { readTheme } from "../shared/colour.js";
 import { Drawing, viewComponent } from "../shared/component.js";
 import { createBox, el, fill, joinTexts } from "../shared/dom.js";
-import { formatPercent } from "../shared/numbers.js";
+import { clamp, formatPercent } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { inflate } from "../shared/packing.js";
 import { PatchChips } from "./patch_chips.js";
 import { presentationRoom } from "../shared/window.js";
 import { canvasContext } from "../scene/canvas_context.js";
-import { sizeBesideText, drawMarks, fitPicture, FLOOR, LEFT } from "./patch_scene.js";
+import { Glide, interpolateNumberArray } from "../scene/glide.js";
+import { answerHeight, countColumns, drawAnswer, drawMarks, fitPicture, FLOOR, LEFT } from "./patch_scene.js";
 import { patchFigure } from "./patch_figure.js";
 import { PatchHand } from "./patch_hand.js";
+import { PatchPen } from "./patch_pen.js";
 import { largestPatchWeight, PatchNumbers } from "./patch_numbers.js";
 import { queryName, patchSentence, patchTitle } from "./patch_sentence.js";
 import { drawPins, drawRow, PatchTiles } from "./patch_tiles.js";
@@ -22,14 +24,14 @@ import { markPainted, oncePerFrame, sizeCanvas } from "../shared/surface.js";
 /** @import { Component, DrawingContext, Rectangle, FigurePart, PatchChoices, PatchFigureHeader, PatchHeader, Theme } from "../shared/types.js" */
 
 /** Below this width the large picture stands above the small ones. */
-const NARROW = 640;
+const NARROW = 760;
 const MOST_PINS = 6;
-/** Pixels that the large picture may be high above its words. */
-const TALLEST = 400;
-/** Pixels of a window that are not for a picture beside its words: what is chosen above it, and some air below. */
-const AROUND = 500;
-/** Pixels that the picture itself may be wide and high beside the large one, at least, and between them. */
-const [PLAIN, SMALLEST, AIR] = [150, 56, 20];
+/** Heads of a layer from which on all stand below the large picture. */
+const MANY = 6;
+/** Pixels that the large picture may be high, at least, and pixels of a window that are not for it. */
+const [TALLEST, AROUND] = [400, 290];
+/** Pixels that the answer beside it is wide, and between them; how wide and high the picture itself is below that. */
+const [ANSWER, AIR, PLAIN] = [[160, 240], 20, 150];
 /** Pixels that are said and pressed above and below a picture that is presented. */
 const BELOW = 190;
 
@@ -42,6 +44,9 @@ const BELOW = 190;
  * @property {ImageBitmap} image
  * @property {HTMLCanvasElement} ground
  * @property {PatchChoices} state
+ *
+ * What glides: a row, the weight of a disc that fills its patch, and the shares of the answer.
+ * @typedef {{ row: Float32Array, top: number, shares: number[] }} Lit
  */
 
 /** The picture without its colours and a little darker, which the discs are drawn over. Made once. */
@@ -67,6 +72,14 @@ function drawPhotograph(context, picture, smooth, { x, y, w, h }) {
   canvas.drawImage(picture, x, y, w, h);
 }
 
+/** Discs and bars that grow and shrink. @param {Lit} from @param {Lit} to @returns {((share: number) => Lit) | null} */
+function litBetween(from, to) {
+  if (from.row.length !== to.row.length || from.shares.length !== to.shares.length) return null;
+  const [row, shares] = [interpolateNumberArray(from.row, to.row), interpolateNumberArray(from.shares, to.shares)];
+  const top = (/** @type {number} */ share) => from.top + (to.top - from.top) * share;
+  return (share) => ({ row: Float32Array.from(row(share)), top: top(share), shares: [...shares(share)] });
+}
+
 /** @extends {Drawing<PatchHeader, Shown>} */
 export class PatchView extends Drawing {
   /** @param {HTMLElement} root */
@@ -80,14 +93,21 @@ export class PatchView extends Drawing {
     const attributes = { tabindex: "0", role: "application", "data-testid": "picture" };
     this.large = el("canvas", "pv-large av-pan", null, attributes);
     this.plain = el("canvas", "pv-plain", null, { role: "img" });
+    this.answer = el("canvas", "pv-answer", null, { role: "img", "data-testid": "answer" });
+    this.beside = createBox("pv-beside", this.answer, this.plain);
     this.title = el("div", "pv-title av-strong");
     this.pinned = el("div", "av-wrap pv-pins", null, { "data-testid": "pins" });
     this.read = el("div", "pv-read", null, { "aria-live": "polite", "data-testid": "read" });
     this.bar = el("div", "pv-bar av-small");
     this.tools = new PatchTools(this);
-    const head = createBox("av-wrap pv-head", this.title, this.chips.box);
+    this.pen = new PatchPen(this);
+    /** @type {PatchScene["size"]} */
+    this.size = { width: 1, height: 1 };
+    /** @type {Glide<Lit>} */
+    this.glide = new Glide(this.large, (lit) => this.drawLit(lit), litBetween);
+    const head = createBox("av-wrap pv-head", this.title, this.chips.box, this.tools.penBox);
     const words = createBox("pv-words", this.bar, this.read, this.tools.box, this.pinned);
-    root.replaceChildren(this.tiles.box, createBox("pv-main", head, this.large, this.plain, words));
+    root.replaceChildren(createBox("pv-main", head, this.large, this.beside, words, this.pen.live), this.tiles.box);
     root.classList.add("pv-root");
     this.hand = new PatchHand(this);
     this.redraw = oncePerFrame(() => this.draw());
@@ -128,13 +148,16 @@ export class PatchView extends Drawing {
     const file = packed.subarray(0, header.parts.picture);
     const [payload, image] = await Promise.all([
       inflate(packed.subarray(header.parts.picture)),
-      before?.image ?? createImageBitmap(new Blob([file.slice()], { type: header.picture.type })),
+      (before?.header.picture.name === header.picture.name && before.image) ||
+        createImageBitmap(new Blob([file.slice()], { type: header.picture.type })),
     ]);
     if (turn !== this.turn) return;
     const behind = this.gestures.isBehind(header.session, header.ack);
     const state = behind && before ? before.state : structuredClone(header.state);
     const numbers = new PatchNumbers(header, payload);
-    this.hold({ header, numbers, file, image, ground: before?.ground ?? dimColours(image), state });
+    const ground = before?.image === image ? before.ground : dimColours(image);
+    this.hold({ header, numbers, file, image, ground, state });
+    this.pen.take(header.state.drawings, behind);
     if (!before) this.pointed = null;
     this.tools.build();
     this.tiles.build();
@@ -199,11 +222,11 @@ export class PatchView extends Drawing {
   draw() {
     const width = this.root.clientWidth;
     if (!this.held || width === 0) return;
-    this.root.dataset.narrow = String(width < NARROW);
+    this.root.dataset.narrow = countColumns(this.header) > MANY ? "many" : String(width < NARROW);
     const room = presentationRoom(this.root);
     this.tiles.box.style.maxHeight = room === null ? "" : `${room - 8}px`;
     const theme = readTheme(this.root, this.header.colours);
-    this.drawLarge(theme, room);
+    this.drawLarge(room);
     this.tiles.draw(theme);
     drawPins(this, theme);
     this.tools.update();
@@ -216,34 +239,63 @@ export class PatchView extends Drawing {
     return this.shown.numbers.shown(query, this.state);
   }
 
-  /** @param {Theme} theme @param {number | null} room of a window in which it is presented */
-  drawLarge(theme, room) {
+  /** @param {number | null} room of a window in which it is presented */
+  drawLarge(room) {
     const { header, state, query } = this;
     const main = /** @type {HTMLElement} */ (this.large.parentElement);
     const row = this.rowOf(query);
     const width = main.clientWidth - 2;
-    const above = fitPicture(header.picture, width, Math.min(TALLEST, main.clientWidth, (room ?? Infinity) - BELOW));
-    const beside = sizeBesideText(header.picture, width, Math.max(TALLEST, innerHeight - AROUND), above);
-    main.toggleAttribute("data-beside", beside !== null);
-    const size = beside ?? above;
-    this.drawPlain(beside ? PLAIN : width - size.width - AIR);
-    const framed = state.pins.map((token, i) => ({ token, name: String(i + 1) }));
-    if (!state.pins.includes(query)) framed.push({ token: query, name: "" });
-    const scene = this.scene(size, theme, row, framed);
-    drawMarks(drawRow(this.large, scene), scene);
+    const wide = header.picture.width > header.picture.height * 2;
+    const side = header.answer.length && !wide ? clamp(width * 0.3, ANSWER[0], ANSWER[1]) : PLAIN;
+    const isBeside = width > 2.5 * ANSWER[0];
+    main.toggleAttribute("data-beside", isBeside);
+    const tallest = Math.min(Math.max(TALLEST, innerHeight - AROUND), (room ?? Infinity) - BELOW);
+    this.size = fitPicture(header.picture, isBeside ? width - side - AIR : width, tallest);
+    this.beside.style.width = `${isBeside ? Math.min(ANSWER[1], width - this.size.width - AIR) : width}px`;
+    this.drawPlain(isBeside && room === null);
     const [title, said] = [patchTitle(header, state), patchSentence(header, query, row, state.shows)];
     this.title.textContent = title;
     this.say(said);
     this.large.setAttribute("aria-label", joinTexts(header.labels.join_heard, [title, said]));
-    this.bar.textContent = fill(this.light, { share: formatPercent(this.topOf(row)) });
+    const isChanged = header.answer.some(([, share, before]) => share !== before);
+    const about = [fill(this.light, { share: formatPercent(this.topOf(row)) }), isChanged ? header.labels.before : ""];
+    this.bar.textContent = joinTexts(header.labels.join_sentences, about.filter(Boolean));
     this.chips.update();
+    const lit = { row, top: this.topOf(row), shares: header.answer.map(([, share]) => share) };
+    if (!this.glide.shown) this.glide.show({ row: row.map(() => 0), top: lit.top, shares: lit.shares.map(() => 0) });
+    if (this.pointed === null) this.glide.to(lit);
+    else this.glide.show(lit); // a hand is followed at once
   }
 
-  /** The picture as it is, beside the large one where there is room. @param {number} room */
-  drawPlain(room) {
-    this.plain.hidden = room < SMALLEST;
-    if (this.plain.hidden) return;
-    const { width, height } = fitPicture(this.header.picture, Math.min(room, PLAIN), PLAIN);
+  /** The discs and the answer, on their way or there. @param {Lit} lit */
+  drawLit({ row, top, shares }) {
+    const { header, state, query, pen } = this;
+    const theme = readTheme(this.root, header.colours);
+    const framed = state.pins.map((token, i) => ({ token, name: String(i + 1) }));
+    if (!state.pins.includes(query)) framed.push({ token: query, name: "" });
+    const frames = this.frames(this.size.height);
+    const scene = { ...this.scene({ ...this.size, frames }, theme, row, framed), top };
+    if (frames) scene.paint = (context, place) => pen.paint(context, place, frames);
+    const context = drawRow(this.large, scene);
+    drawMarks(context, scene);
+    if (frames) pen.mark(context, this.size.height);
+    const width = this.beside.clientWidth;
+    this.answer.hidden = !shares.length;
+    drawAnswer(sizeCanvas(this.answer, width, answerHeight(header.answer)), header.answer, shares, width, theme);
+    const said = header.answer.map(([name, share]) => `${name} ${formatPercent(share)}`);
+    this.answer.setAttribute("aria-label", `${header.labels.answer}: ${joinTexts(header.labels.join_things, said)}`);
+  }
+
+  /** Where the model's squares lie over what is drawn; nowhere else while nothing is. @param {number} height */
+  frames(height) {
+    return this.state.drawings === null || !this.header.pads ? undefined : this.pen.frames(height);
+  }
+
+  /** The picture as it is, below the answer where there is room. @param {boolean} hasRoom */
+  drawPlain(hasRoom) {
+    this.plain.hidden = !hasRoom;
+    if (!hasRoom) return;
+    const { width, height } = fitPicture(this.header.picture, Math.min(this.beside.clientWidth, PLAIN), PLAIN);
     const place = { x: 0, y: 0, w: width, h: height };
     drawPhotograph(sizeCanvas(this.plain, width, height), this.shown.image, this.header.picture.smooth, place);
     this.plain.setAttribute("aria-label", this.header.labels.plain);

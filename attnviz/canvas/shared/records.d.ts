@@ -158,6 +158,7 @@ export type PatchChoices = {
   silenced: [number, number][];
   factor: number;
   shows: "row" | "mean" | "layers" | "rollout";
+  drawings: string[] | null;
 };
 
 export type Panel = {

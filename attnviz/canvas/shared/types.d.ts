@@ -598,7 +598,11 @@ export type PatchHeader = Answer & {
   doc: string;
   /** the bytes of each part of the payload */
   parts: { picture: number; maps: number; layers: number; rolled: number; raw: number };
-  picture: { type: string; width: number; height: number; smooth: boolean };
+  picture: { type: string; width: number; height: number; smooth: boolean; name: string };
+  /** what the model says, how likely that is, and without the change */
+  answer: [string, number, number][];
+  /** digits that can be drawn on the picture, beside each other */
+  pads: number;
   grid: { rows: number; columns: number; first: number };
   special: string[];
   /** the words of the question, which are the queries; null where patches are the queries */
@@ -626,12 +630,4 @@ export type PatchFigureHeader = ForFile<PatchHeader> & {
   side: number;
   /** what its largest disc is */
   light: string;
-};
-
-export type PadHeader = Answer & {
-  /** several pads beside each other */
-  pads: number;
-  /** bits of each drawing in base64, empty = nothing drawn */
-  drawings: string[];
-  labels: Words;
 };

@@ -4,7 +4,7 @@ from typing import Any
 
 from attnviz.app.links.choices import PageChoices, record_reader
 from attnviz.base.words import N_
-from attnviz.canvas import digit_pad
+from attnviz.canvas import patch_view
 from attnviz.models.pictures import SAMPLES
 from attnviz.pages.pictures.maths.patch_measures import PATCH_MEASURES
 from attnviz.pages.pictures.maths.picture_record import STAGES, PictureStack
@@ -46,7 +46,7 @@ _heads = record_reader(tuple[tuple[PictureStack, int, int], ...], lambda heads: 
 
 
 def _parse_drawings(value: Any) -> tuple[str, ...]:
-    drawings = digit_pad.read_drawings(value)
+    drawings = patch_view.read_drawings(value)
     if drawings is None:
         raise ValueError(value)
     return drawings

@@ -8,7 +8,7 @@ PAGE = Page(
     title=N_("Pictures"),
     heading=N_("Pictures"),
     about=N_(
-        "A vision model cuts a picture into patches that look at each other. Click one, or hide some and ask again."
+        "A vision model cuts a picture into patches that look at each other. Draw a digit on it, and see what it says."
     ),
     icon=":material/image:",
     group=LOOK,

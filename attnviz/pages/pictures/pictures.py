@@ -1,5 +1,7 @@
 """The page Pictures: where each patch attends, and what a model answers with and without hidden patches."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attnviz.app import page_parts
@@ -14,19 +16,24 @@ from attnviz.pages.pictures.panels.picture_cache import ChosenPicture
 
 
 @fragment
-def draw_view(loaded: LoadedModel, picture: ChosenPicture) -> None:
+def draw_view(loaded: LoadedModel, picture: ChosenPicture, source: str) -> None:
     """Draw everything about one picture, as a fragment: a change in it reruns only this."""
     with show_problems():
+        if link_state.value(choices.SOURCE) != source:
+            st.rerun(scope="app")  # a pen on the picture chose another, and the form stands outside
+        if source == "draw":  # the pen goes on while only this runs
+            picture = replace(
+                picture_input.drawn_picture(picture_input.count_digits(loaded) or 1), question=picture.question
+            )
         picture_panel.draw(loaded, picture)
 
 
 def page() -> None:
     """Draw the page."""
     page_parts.draw_heading(PAGE)
-    form_area = st.container() if link_state.value(choices.SOURCE) == "draw" else None  # the pen stays where it is
     with st.container(key="pic-place"):
         picture_area = page_parts.main_picture()
-    left, right = (form_area or st).columns([1.4, 1], vertical_alignment="top")
+    left, right = st.columns([1.4, 1], vertical_alignment="top")
     loaded, picture = None, None
     with right, show_problems():
         loaded = picture_input.ask_model()
@@ -34,7 +41,7 @@ def page() -> None:
         picture = None if loaded is None else picture_input.draw_form(loaded)
     if loaded is not None and picture is not None:
         with picture_area, st.container(key="canvas-of-heads"):
-            draw_view(loaded, picture)
+            draw_view(loaded, picture, link_state.value(choices.SOURCE))
 
 
 if __name__ == "__main__":  # Streamlit runs this file

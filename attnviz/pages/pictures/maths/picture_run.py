@@ -37,6 +37,7 @@ from attnviz.pages.pictures.maths.prompted_run import (
 )
 
 MOST_WORDS = 12
+MOST_NAMED = 10  #: labels that an answer has probabilities of
 
 
 def run_picture(loaded: LoadedModel, pixels: np.ndarray, text: str = "") -> PictureRun:
@@ -170,7 +171,7 @@ def make_answer(model: Any, trace: Trace, written: Tensor | None) -> PictureAnsw
         return PictureAnswer(decode_words(model, written), tuple(shares.tolist()))
     shares = logits[0].float().softmax(-1)
     names = model.config.id2label
-    best = shares.topk(min(5, len(shares)))
+    best = shares.topk(min(MOST_NAMED, len(shares)))
     others = tuple(
         (str(names.get(at, at)), share) for at, share in zip(best.indices.tolist(), best.values.tolist(), strict=True)
     )

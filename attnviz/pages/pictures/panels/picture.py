@@ -1,5 +1,6 @@
 """The view of a picture with its heads and changes, and its exports."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -47,11 +48,15 @@ def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture) -> None:
         order = _choose_order(stack)
     chosen = chosen_view(run, stack)
     scene = picture_cache.patch_scene(loaded, picture, run, stack, picture_cache.displayed_change(stack, chosen), order)
+    digits = picture_input.count_digits(loaded)
+    scene = replace(scene, pads=digits if picture.name.startswith(("digits", picture_input.EMPTY)) else 0)
     chosen = scene.existing_choices(chosen)
     change = chosen_change(run, stack, chosen)
     with answer:
-        picture_answer.draw(loaded, picture, run, change)
-    document = packing.fingerprint(*picture.cache_key, run.model, loaded.version, stack.id)
+        scene = replace(scene, answer=picture_answer.draw(loaded, picture, run, change))
+    # digits of one model are one document: a pen goes on while the picture becomes another
+    of = () if scene.pads else picture.cache_key
+    document = packing.fingerprint(*of, run.model, loaded.version, stack.id)
     patch_view("patches", document, scene, chosen, partial(_store_choices, run.stacks[0].grid, stack))
     _draw_export_menus(loaded, picture, run, stack, scene, chosen, change)
     picture_answer.draw_facts(loaded, picture, stack, scene, chosen.layer)
@@ -119,6 +124,7 @@ def chosen_view(run: PictureRun, stack: PatchStack) -> PatchChoices:
         silenced,
         link_state.value(choices.FACTOR),
         cast(PatchRows, link_state.value(choices.SHOWS)),
+        link_state.value(choices.DRAWINGS) if link_state.value(choices.SOURCE) == "draw" else None,
     )
 
 
@@ -128,8 +134,11 @@ def _store_choices(fine: PatchGrid, stack: PatchStack, chosen: PatchChoices) -> 
     hidden = link_state.value(choices.HIDDEN)
     if coarsen_patches(hidden, fine, stack.grid) != chosen.hidden:  # else parts of a coarse patch stay as they are
         hidden = refine_patches(chosen.hidden, fine, stack.grid)
+    source, drawings = link_state.value(choices.SOURCE), chosen.drawings
     link_state.set_many(
         {
+            choices.SOURCE: "draw" if drawings is not None else "digits" if source == "draw" else source,
+            choices.DRAWINGS: link_state.value(choices.DRAWINGS) if drawings is None else drawings,
             choices.LAYER: chosen.layer,
             choices.HEAD: chosen.head,
             choices.PINS: chosen.pins,

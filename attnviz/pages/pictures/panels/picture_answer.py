@@ -23,36 +23,40 @@ from attnviz.pages.pictures import choices
 from attnviz.pages.pictures.maths.patch_measures import attention_received
 from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureAnswer, PictureRun, TextEncoder
 from attnviz.pages.pictures.maths.picture_run import SmallestSet, find_smallest_set, rerun
-from attnviz.pages.pictures.panels import picture_cache
+from attnviz.pages.pictures.panels import picture_cache, picture_input
 
+MOST_BARS = 5  #: of a model of many classes
 MOST_NAMED = 6  #: outliers that a sentence names, those with the most weight
 MOST_TOKENS = 24  #: shown of a description; SigLIP fills each up to 64
 
 
-def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: PictureRun, change: HeadChange) -> None:
-    """Draw the answer of the model, and its answer under the change."""
+def draw(
+    loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: PictureRun, change: HeadChange
+) -> tuple[tuple[str, float, float], ...]:
+    """Draw the answer of the model, and its answer under the change: names, probabilities, those without the change."""
     if not run.answer.tokens:
         st.markdown(_("This model gives no names: it turns a picture into vectors. Its heads can be looked at."))
-        return
+        return ()
     if loaded.entry.shipped and picture.name.startswith("photo"):  # a notice says that its answer means nothing
-        return
+        return ()
     before, share = _answer_text(run.answer), _answer_share(run.answer)
     if not change:
-        others = join_list(
-            f"{escape_markdown(word)} {Rounded(probability):.1%}" for word, probability in run.answer.others[1:3]
-        )
         text = (
             _("The model writes **{said}** and is {share} sure.")
             if len(run.answer.tokens) > 1
-            else _("The model says **{said}** and is {share} sure. Next: {others}.")
+            else _("The model says **{said}** and is {share} sure.")
         )
-        st.markdown(text.format(said=before, share=share, others=others))
-        return
+        if picture.name == picture_input.EMPTY:
+            text = _(
+                "Draw a digit on the picture: the model answers while you draw. Of nothing it says **{said}**, {share}."
+            )
+        st.markdown(text.format(said=before, share=share))
+        return _answer_bars(loaded, run.answer, run.answer)
     try:
         after = picture_cache.run_result(loaded, picture, change, lambda: rerun(loaded, run, change)[0], reruns=True)
     except Problem as problem:  # what cannot be done to a model is no reason to take its heads away
         show_problem(problem)
-        return
+        return _answer_bars(loaded, run.answer, run.answer)
     share_after = _answer_share(after)
     if after.text != run.answer.text:
         text = _("With {what}: **{after}** ({share_after}). Without the change: **{before}** ({share_before}).")
@@ -62,6 +66,20 @@ def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: Picture
         text = _("With {what} it is still **{after}** ({share_after}), as without the change, to 0.1%.")
     values = {"after": _answer_text(after), "share_after": share_after, "before": before, "share_before": share}
     st.markdown(text.format(what=change_sentence(run, change), **values))
+    return _answer_bars(loaded, after, run.answer)
+
+
+def _answer_bars(
+    loaded: LoadedModel, answer: PictureAnswer, before: PictureAnswer
+) -> tuple[tuple[str, float, float], ...]:
+    """Names, probabilities and those before: few classes in their order, else the likeliest, or what is written."""
+    if not answer.others:
+        shares = (*before.shares, *[0.0] * len(answer.tokens))
+        return tuple(zip(answer.tokens, answer.shares, shares, strict=False))
+    classes = {str(name): at for at, name in enumerate(getattr(loaded.model.config, "id2label", {}).values())}
+    known = dict(before.others)
+    bars = [(name, share, known.get(name, 0.0)) for name, share in answer.others]
+    return tuple(sorted(bars, key=lambda bar: classes[bar[0]]) if known.keys() == classes.keys() else bars[:MOST_BARS])
 
 
 def change_sentence(run: PictureRun, change: HeadChange) -> str:

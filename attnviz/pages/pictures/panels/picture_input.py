@@ -16,7 +16,7 @@ from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.app.workarounds.streamlit_adapter import upload_id
 from attnviz.base.message import Problem
 from attnviz.base.words import _
-from attnviz.canvas import digit_pad
+from attnviz.canvas import patch_view
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import availabilities
 from attnviz.models.pictures import (
@@ -34,11 +34,12 @@ from attnviz.pages.pictures.panels.picture_cache import ChosenPicture
 
 _PHOTO, _UPLOAD_ID = "_own_picture", "_own_picture_opened"
 FORMAT = "attnviz picture 1"
+EMPTY = "drawing"  #: name of the picture before anything is drawn
 
 
 def draw_form(loaded: LoadedModel) -> ChosenPicture | None:
     """Draw the form; the selected picture with its question, or None while there is none."""
-    picture = _choose_picture(_count_digits(loaded))
+    picture = _choose_picture(count_digits(loaded))
     if picture is None:
         return None
     if takes_text(loaded.model):
@@ -63,11 +64,11 @@ def _choose_picture(digits: int) -> ChosenPicture | None:
     if source == "digits":
         return _draw_digits(digits or 3)
     if source == "draw":
-        return _draw_pads(digits or 1)
+        return drawn_picture(digits or 1)
     return _draw_photos() if source == "photo" else _draw_upload()
 
 
-def _count_digits(loaded: LoadedModel) -> int:
+def count_digits(loaded: LoadedModel) -> int:
     """Number of handwritten digits that a model reads; 0 for a model of photographs."""
     if not loaded.entry.shipped:
         return 0
@@ -95,23 +96,12 @@ def _draw_digits(most: int) -> ChosenPicture:
     )
 
 
-def _draw_pads(pads: int) -> ChosenPicture | None:
-    drawings = link_state.value(choices.DRAWINGS)
-    digit_pad.digit_pad(
-        "pad",
-        pads,
-        drawings,
-        lambda bitmaps: link_state.set_many({choices.DRAWINGS: bitmaps, choices.HIDDEN: (), choices.PINS: ()}),
-    )
-    inked = [bitmap for bitmap in map(digit_pad.unpack_bitmap, drawings[:pads]) if bitmap is not None and bitmap.any()]
-    if not inked:
-        _ask_for_picture(
-            _("Draw a digit above: the model reads it when you lift the pen.")
-            if pads == 1
-            else _("Draw two or three digits above, one in each field: the model reads them when you lift the pen.")
-        )
-        return None
-    counts = [count_ink(bitmap) for bitmap in inked]
+def drawn_picture(pads: int) -> ChosenPicture:
+    """Picture of the drawn digits, side by side; an empty one before anything is drawn."""
+    bitmaps = map(patch_view.unpack_bitmap, link_state.value(choices.DRAWINGS)[:pads])
+    counts = [count_ink(bitmap) for bitmap in bitmaps if bitmap is not None and bitmap.any()]
+    if not counts:
+        return ChosenPicture(EMPTY, join_digits([np.zeros((8, 8), np.uint8)]))
     name = hashlib.sha256(np.stack(counts).tobytes()).hexdigest()[:16]
     return ChosenPicture(f"drawing {name}", join_digits(counts), is_own=True)
 
