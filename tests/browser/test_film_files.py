@@ -86,7 +86,7 @@ def test_a_square_gif_of_a_part_has_its_frames_and_a_film_that_is_stopped_is_not
     film.get_by_label("Shape").select_option("square")
     film.get_by_label("To").fill("25")
     gif = Image.open(io.BytesIO(saved(page, film)))
-    assert (gif.size, len(list(ImageSequence.Iterator(gif)))) == ((1080, 1080), 6), "21 tiles: 5 quarters and the first"
+    assert (gif.size, len(list(ImageSequence.Iterator(gif)))) == ((1080, 1080), 16), "a quarter of 60, and one"
 
     film.get_by_label("To").fill("100")
     downloads: list[Any] = []

@@ -121,7 +121,7 @@ LETTERS = """() => {
   return [
     ...small(`[class*=-under] ${text}, [class*=st-key-picture-of-] ${text}`, 28),
     ...small(`${step} :is(h3, p):not([data-testid=stCaptionContainer] p)`, 28),
-    ...small(":is(.as-said, .av-head > .av-said, .rb-said, .sp-said, .tf-said)", 28),
+    ...small(":is(.as-said, .av-head > .av-said, .rb-said, .sp-said, .tf-said, .tf-race)", 28),
     ...small(":is(.xtick, .ytick, .cbaxis) text", 20),
   ];
 }"""

@@ -1,12 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  runningNumbers,
-  matrixLayout,
-  readTileNumbers,
+  bytesThrough,
+  carried,
+  filmLayout,
   mostTellingLine,
-  tileLayout,
+  naiveAt,
+  readTileNumbers,
+  runningNumbers,
+  spanRectangle,
 } from "../../attnviz/canvas/tile_film/tile_film_geometry.js";
+import { momentOf } from "../../attnviz/canvas/tile_film/tile_film_figure.js";
 
 /** Five tokens in tiles of two queries and three keys, under a causal mask. */
 const HEADER = /** @type {any} */ ({
@@ -50,20 +54,81 @@ test("a line that has seen nothing begins at the tile where it sees something", 
   assert.deepEqual([kept.begins, kept.factor, kept.before], [true, 1, 0]);
 });
 
-for (const width of [200, 300, 430, 900])
+test("K and V are carried for each tile, Q for each row of them, and a row's output leaves after its last", () => {
+  const ways = HEADER.tiles.map((/** @type {unknown} */ _tile, /** @type {number} */ at) => carried(HEADER, at));
+  const [row, next] = [
+    ["Q", "K", "V"],
+    ["K", "V"],
+  ];
+  assert.deepEqual(
+    ways.map(({ into }) => into),
+    [row, row, next, row, next],
+  );
+  assert.deepEqual(
+    ways.map(({ out }) => out.join("")),
+    ["O", "", "O", "", "O"],
+  );
+  const backward = {
+    backward: true,
+    tiles: /** @type {[number, number][]} */ ([
+      [0, 0],
+      [1, 0],
+      [1, 1],
+    ]),
+  };
+  assert.deepEqual(carried(backward, 1).into, ["Q", "dO", "dQ"]);
+  assert.deepEqual(carried(backward, 1).out, ["dQ", "dK", "dV"]);
+});
+
+test("both ways move at one pace: bytes grow with a tile's time, and the naive way stands where they have got to", () => {
+  const moved = /** @type {[number, number][]} */ ([
+    [8, 0],
+    [16, 4],
+  ]);
+  assert.deepEqual(
+    [bytesThrough({ moved }, 0, 0.5), bytesThrough({ moved }, 1, 0.5), bytesThrough({ moved }, 1, 1)],
+    [4, 14, 20],
+  );
+  const naive = /** @type {[string, boolean, number][]} */ ([
+    ["Q", false, 10],
+    ["S", true, 5],
+  ]);
+  assert.deepEqual(
+    [0, 9, 10, 14, 15].map((bytes) => naiveAt({ naive }, bytes)?.[0]),
+    ["Q", "Q", "S", "S", undefined],
+  );
+});
+
+test("a whole position is a tile that is done, and between two the next one's parts are on their way", () => {
+  assert.deepEqual(
+    [0, 3, (10 / 20) * 20].map((at) => momentOf(at)),
+    [0, 3, 10].map((at) => ({ at, share: 1 })),
+  );
+  const { at, share } = momentOf(2.25);
+  assert.equal(at, 3);
+  assert.ok(Math.abs(share - 0.25) < 1e-5);
+});
+
+for (const width of [280, 358, 714, 970, 1300])
   for (const backward of [false, true])
-    test(`all parts stand side by side in ${width} pixels${backward ? ", backward" : ""}`, () => {
-      const layout = matrixLayout(width, backward);
-      assert.ok(width === 200 || layout.width <= width);
-      for (const place of [...layout.kept, layout.out, layout.k, layout.v]) {
-        assert.ok(place.x + place.w <= layout.width);
-        assert.ok(place.y + place.h <= layout.height);
-      }
-      for (const lines of [1, 16, 128]) {
-        const { cells, columns, height } = tileLayout(width, 200, lines, backward);
-        assert.ok(height <= 224);
-        assert.ok(columns[0].x > cells.x + cells.w);
-        const last = columns[columns.length - 1];
-        assert.ok(last.x + last.w <= width);
-      }
-    });
+    for (const blocks of /** @type {[number, number][]} */ ([
+      [16, 16],
+      [128, 128],
+    ]))
+      test(`both memories, the door and the race stand apart in ${width} pixels: ${blocks[0]}${backward ? ", backward" : ""}`, () => {
+        const { slow, fast, door, race, isNarrow, height } = filmLayout(width, 480, { backward, blocks });
+        const inside = (/** @type {any} */ one, /** @type {any} */ box) =>
+          one.x >= box.x && one.y >= box.y && one.x + one.w <= box.x + box.w + 1 && one.y + one.h <= box.y + box.h + 1;
+        for (const { box, strips } of [slow, fast])
+          for (const strip of Object.values(strips)) assert.ok(inside(strip, box));
+        assert.ok(inside(slow.matrix, slow.box) && inside(fast.cells, fast.box));
+        const along = isNarrow ? ["y", "h"] : ["x", "w"];
+        const [from, size] = /** @type {["x" | "y", "w" | "h"]} */ (along);
+        assert.ok(slow.box[from] + slow.box[size] <= door[from] && door[from] + door[size] <= fast.box[from]);
+        assert.ok(fast.box.x + fast.box.w <= width && race.y + race.h <= height);
+        const last = fast.columns[fast.columns.length - 1];
+        assert.ok(
+          fast.cells.x + fast.cells.w < fast.columns[0].x && last.x + last.w <= fast.strips[backward ? "dV" : "O"].x,
+        );
+        assert.equal(spanRectangle(slow.strips.Q, { from: 1, to: 3 }, 4, "y").h, slow.strips.Q.h / 2);
+      });

@@ -400,6 +400,8 @@ export type TileRun = {
   backward: boolean;
   tiles: [number, number][];
   moved: [number, number][];
+  /** what the naive way moves, one after the other */
+  naive: [name: string, written: boolean, bytes: number][];
   parts: Lying<"q" | "k" | "d" | "1">[];
   slow: Lying<"n" | "d" | "1">[];
   at: number;

@@ -1,4 +1,4 @@
-"""Attention over tiles as a film: the tile at work on the matrix and large, what its lines keep, what lies where."""
+"""Attention over tiles as a film: slow and fast memory, a door between them, and what has gone through it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -133,9 +133,33 @@ def film_text(backward: bool) -> dict[str, str]:
             "blind": _("Query {line} sees no key up to here: nothing is added."),
             "film": _("Attention over tiles"),
             "fast": _("Fast memory: {bytes}"),
-            "slow": _("Slow memory: {read} read, {written} written so far"),
+            "slow": _("Slow memory"),
+            "read": _("{what} read"),
+            "written": _("{what} written"),
+            "tiled": _("in tiles"),
+            "naive": _("naive way"),
+            "of": _("{bytes} of {all}"),
+            "reads": _(
+                "Up to here {bytes} of {tiled} have gone through the door. The naive way, at the same pace, still "
+                "reads {name}: it moves {naive}."
+            ),
+            "writes": _(
+                "Up to here {bytes} of {tiled} have gone through the door. The naive way, at the same pace, still "
+                "writes {name}: it moves {naive}."
+            ),
+            "beaten": _(
+                "Up to here {bytes} of {tiled} have gone through the door; the naive way is done with {naive}."
+            ),
+            "won": _(
+                "In tiles {tiled} go through the door. The naive way moves {naive}, {times} times as many: its "
+                "matrices go out and come back."
+            ),
+            "lost": _(
+                "In tiles this small {tiled} go through the door, as the same strips come again and again. The naive "
+                "way moves {naive}."
+            ),
             "part": _("{name} {rows} × {cols}, {bytes}"),
-            "never": _("never built: the matrix, {rows} × {cols}, {bytes}"),
+            "never": _("never built: {bytes}"),
             "tile": _("The tile at work, line by line; up and down choose a line"),
         }
         | canvas_wording.joining_text()

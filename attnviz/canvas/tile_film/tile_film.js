@@ -1,33 +1,27 @@
-// Attention over tiles as a film: a bar to play it both ways, the matrix, the tile at work, and what lies in which memory.
+// Attention over tiles as a film: a bar to play it both ways, two memories with a door that tiles are carried through, and the
+// bytes that have gone through it beside the naive way's.
 // The payload is a code for each cell (0 to 254 on a scale centred on 127, 255: masked), then float32: what lines keep.
 
 import { readTheme } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
-import { createBox, setAttribute, el, joinTexts, setText } from "../shared/dom.js";
+import { createBox, el, joinTexts, setAttribute, setText } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
+import { film, prefersReducedMotion } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
-import { oncePerFrame, sizeCanvas } from "../shared/surface.js";
-import { placeOn, presentationRoom } from "../shared/window.js";
-import { tileFigure, tileFilm } from "./tile_film_figure.js";
-import {
-  HIGH,
-  tileLines,
-  LOW,
-  matrixLayout,
-  readTileNumbers,
-  stepAt,
-  mostTellingLine,
-  tileLayout,
-} from "./tile_film_geometry.js";
-import { describeLine, describeStep, drawMatrix, drawTile, tileScene } from "./tile_film_scene.js";
-import { drawMemory, memoryScene } from "./tile_film_memory.js";
+import { layOver, oncePerFrame, sizeCanvas } from "../shared/surface.js";
+import { magnification, placeOn, placeOnPage, presentationRoom } from "../shared/window.js";
+import { momentOf, tileFigure, tileFilm } from "./tile_film_figure.js";
+import { filmLayout, mostTellingLine, readTileNumbers, stepAt, tileLines } from "./tile_film_geometry.js";
+import { describeLine, describeRace, describeStep, drawFilm, tileScene } from "./tile_film_scene.js";
+import { describeMemory } from "./tile_film_memory.js";
 
 /** @import { Component, TileHeader } from "../shared/types.js" */
 
-/** Milliseconds that a tile stands while the film plays, and that all take at most. */
-const [STAND, LONGEST] = [600, 20000];
-const LINES = 56; // pixels of the longest sentence about a line, which another tile may bring
+/** Milliseconds that a tile takes while the film plays, that all take at most, and that one takes by itself. */
+const [STAND, LONGEST, ALONE] = [900, 24000, 1100];
+/** Pixels of what is said below the picture, between its lines and the picture, and of memories and race where there is no window's height to fill. */
+const [SAID, BETWEEN, HIGH] = [82, 22, 500];
 
 /** @extends {FilmView<TileHeader>} */
 class TileFilm extends FilmView {
@@ -36,7 +30,8 @@ class TileFilm extends FilmView {
     super(root);
     /** @type {number | null} */
     this.line = null;
-    this.high = HIGH; // of the large tile
+    this.share = 1; // of the tile's time that is over
+    this.stopCarrying = () => {};
     /** @type {import("./tile_film_scene.js").TileScene | null} */
     this.scene = null;
     /** @type {Uint8Array} */
@@ -49,41 +44,51 @@ class TileFilm extends FilmView {
       () => this.scene && tileFilm(header(), this.payload),
     );
     this.draw = oncePerFrame(() => this.picture());
-    this.bar = el("div", "av-line tf-bar");
+    this.bar = el("div", "av-wrap tf-bar");
     this.mover(this.bar, "«", "start_over", -Infinity);
     this.player(this.bar, "◀", "rewind", 0);
     this.mover(this.bar, "‹", "back", -1);
     this.mover(this.bar, "›", "next", 1);
     this.player(this.bar, "▶", "play", Infinity);
     this.mover(this.bar, "»", "end", Infinity);
-    this.bar.append(this.range);
     this.said = el("div", "av-strong tf-said", null, { "aria-live": "polite" });
-    this.matrix = el("canvas", "tf-matrix av-pan", null, { role: "img" });
-    this.tile = el("canvas", "tf-tile av-pan", null, { tabindex: "0", role: "application" });
+    this.bar.append(this.range, this.said);
+    this.canvas = el("canvas", "", null, { role: "img" });
+    this.matrix = el("div", "tf-matrix av-pan");
+    this.tile = el("div", "tf-tile av-pan", null, { tabindex: "0", role: "application" });
+    this.race = el("div", "tf-race", null, { "aria-live": "polite" });
     this.readout = el("div", "tf-readout", null, { "aria-live": "polite" });
-    this.spoken = [this.said, this.readout];
-    this.memory = el("canvas", "", null, { role: "img" });
-    this.left = createBox("av-column tf-left", this.matrix);
-    this.right = createBox("av-column tf-right", this.tile, this.readout, this.memory);
-    root.replaceChildren(this.bar, this.said, createBox("av-wrap tf-stage", this.left, this.right));
+    this.spoken = [this.said, this.race, this.readout];
+    this.stage = createBox("tf-stage", this.canvas, this.matrix, this.tile);
+    root.replaceChildren(this.bar, this.stage, this.race, this.readout);
     root.style.visibility = "hidden"; // its heights are not known before the first picture
     this.listen();
   }
 
   resize() {
-    this.high = HIGH;
-    this.unfitted = true;
     this.draw();
+  }
+
+  get layout() {
+    const presented = presentationRoom(this.root);
+    const window = (globalThis.innerHeight - placeOnPage(this.root)) / magnification(this.root);
+    const high = (presented ?? Math.min(window, HIGH + SAID)) - this.stage.offsetTop - this.below();
+    return filmLayout(Math.max(240, this.root.clientWidth), high, this.header);
+  }
+
+  /** Pixels of what is said below the picture, which another tile may say in more lines. */
+  below() {
+    return Math.max(SAID, BETWEEN + this.race.offsetHeight + this.readout.offsetHeight);
   }
 
   listen() {
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.dragged(this.matrix, (event) => {
-      const { matrix } = matrixLayout(this.left.clientWidth, this.header.backward);
-      return this.scene && stepAt(this.header, this.scene.order, matrix, ...placeOn(this.matrix, event));
+      const { matrix } = this.layout.slow;
+      return this.scene && stepAt(this.header, this.scene.order, matrix, ...placeOn(this.canvas, event));
     });
     for (const kind of /** @type {const} */ (["pointermove", "pointerdown"])) {
-      this.tile.addEventListener(kind, (event) => this.point(placeOn(this.tile, event)[1]));
+      this.tile.addEventListener(kind, (event) => this.point(placeOn(this.canvas, event)[1]));
     }
     this.tile.addEventListener("pointerleave", () => this.choose(null));
   }
@@ -95,7 +100,6 @@ class TileFilm extends FilmView {
     if (other) {
       this.line = null;
       this.scene = null;
-      this.high = HIGH; // the same film may be playing, and keeps its height
     }
     this.tile.setAttribute("aria-label", header.words.tile);
     this.arrive(header.tiles.length - 1, other);
@@ -108,6 +112,7 @@ class TileFilm extends FilmView {
       readTheme(this.root, header.colours),
     );
     this.draw();
+    if (!before) this.carry();
   }
 
   /** What is too much to be sent again with each answer. @param {string} address */
@@ -131,9 +136,8 @@ class TileFilm extends FilmView {
 
   /** @param {number} y */
   point(y) {
-    const { blocks, backward } = this.header;
     const { lines } = tileLines(this.header, this.at);
-    const { cells, row } = tileLayout(this.tile.clientWidth, this.high, blocks[backward ? 1 : 0], backward);
+    const { cells, row } = this.layout.fast;
     const line = lines.from + Math.floor((y - cells.y) / row);
     this.choose(line >= lines.from && line < lines.to ? line : null);
   }
@@ -156,44 +160,65 @@ class TileFilm extends FilmView {
     return Math.min((LONGEST * stops) / this.last, STAND * stops);
   }
 
-  picture() {
-    if (!this.held || !this.scene) return;
-    const { header, at } = this;
-    const { words, backward, blocks } = header;
-    const scene = { ...this.scene, at };
-    const line = this.shownLine();
-    const [left, right] = [this.left, this.right].map((side) => Math.max(200, side.clientWidth));
-    const matrix = matrixLayout(left, backward);
-    const tile = tileLayout(Math.min(520, right), this.high, blocks[backward ? 1 : 0], backward);
-    drawMatrix(sizeCanvas(this.matrix, matrix.width, matrix.height), scene, matrix);
-    drawTile(sizeCanvas(this.tile, tile.width, tile.height), scene, tile, line);
-    const memory = memoryScene(header, at, right);
-    drawMemory(sizeCanvas(this.memory, memory.width, memory.height), memory, scene.theme);
-    const said = describeStep(header, at);
-    const about = describeLine(header, scene.numbers, at, line);
-    setAttribute(this.range, "aria-valuetext", said);
-    if (!this.isMoving) {
-      setAttribute(this.matrix, "aria-label", joinTexts(words.join_heard, [words.scene, said, about]));
-      const kept = memory.memories.flatMap(({ name, chips }) => [name, ...chips.map(({ chip }) => chip.text)]);
-      setAttribute(this.memory, "aria-label", joinTexts(words.join_clauses, kept));
-    }
-    setText(this.said, said);
-    setText(this.readout, about);
-    this.root.dataset.step = String(at);
-    this.root.style.visibility = "";
-    if (this.unfitted || !this.isMoving) this.fit();
-    this.unfitted = false;
+  /** While a film plays a tile's parts are on their way. @param {number} from @param {number} to @param {number} share */
+  stopAt(from, to, share) {
+    return from + share * (to - from);
   }
 
-  /** Presented, the large tile is as high as leaves all that stands below it above the bar. */
-  fit() {
-    const room = presentationRoom(this.root);
-    if (room === null || this.right.offsetTop > this.left.offsetTop) return;
-    const longer = Math.max(0, LINES - this.readout.offsetHeight);
-    const others = this.right.offsetTop + this.right.offsetHeight + longer - this.high;
-    const high = clamp(room - others, LOW, this.high);
-    if (high < this.high) this.draw();
-    this.high = high;
+  /** Stands at a tile, of whose time a part may be over: between whole numbers its parts are carried. @param {number} position */
+  stand(position) {
+    this.stopCarrying();
+    const { at, share } = momentOf(clamp(position, 0, this.last));
+    this.share = share;
+    super.stand(at);
+  }
+
+  /** What stops stays at a tile that is done. */
+  stop() {
+    super.stop();
+    this.stopCarrying();
+    this.share = 1;
+  }
+
+  /** @param {number} stop */
+  goTo(stop) {
+    const isNext = stop === this.at + 1;
+    super.goTo(stop);
+    if (isNext) this.carry();
+  }
+
+  /** Brings what the tile at work needs, once; who asked for less motion finds it there. */
+  carry() {
+    if (prefersReducedMotion()) return;
+    const draw = (/** @type {number} */ share) => {
+      this.share = share;
+      this.draw();
+    };
+    this.stopCarrying();
+    this.stopCarrying = film(this.root, ALONE, draw, () => {});
+  }
+
+  picture() {
+    if (!this.held || !this.scene) return;
+    const { header, at, share } = this;
+    const { words } = header;
+    const line = this.shownLine();
+    const [said, race] = [describeStep(header, at), describeRace(header, at)];
+    const about = describeLine(header, this.scene.numbers, at, line);
+    setAttribute(this.range, "aria-valuetext", said);
+    if (!this.isMoving) {
+      const kept = joinTexts(words.join_clauses, describeMemory(header, at).all);
+      setAttribute(this.canvas, "aria-label", joinTexts(words.join_heard, [words.scene, said, race, about, kept]));
+    }
+    setText(this.said, said);
+    setText(this.race, race);
+    setText(this.readout, about);
+    const { layout } = this; // which leaves room for what is said
+    drawFilm(sizeCanvas(this.canvas, layout.width, layout.height), { ...this.scene, at, share }, layout, line);
+    layOver(this.matrix, layout.slow.matrix);
+    layOver(this.tile, { ...layout.fast.cells, w: layout.fast.box.x + layout.fast.box.w - layout.fast.cells.x });
+    this.root.dataset.step = String(at);
+    this.root.style.visibility = "";
   }
 }
 

@@ -1,55 +1,61 @@
-// The film of tiles as a figure: the matrix at one step, and beside it the same tile large, what it does, and what lies where;
-// and tile after tile as a film.
+// The film of tiles as a figure: both memories at one step, the race, and what is said of them; and its carrying as a film.
 
-import { describeLine, describeStep, drawMatrix, drawTile, tileScene } from "./tile_film_scene.js";
-import { HIGH, matrixLayout, readTileNumbers, mostTellingLine, tileLayout } from "./tile_film_geometry.js";
-import { drawMemory, memoryScene } from "./tile_film_memory.js";
-import { writeText } from "../shared/surface.js";
+import { describeLine, describeRace, describeStep, drawFilm, tileScene } from "./tile_film_scene.js";
+import { filmLayout, readTileNumbers, mostTellingLine } from "./tile_film_geometry.js";
+import { writeLines } from "../scene/side_by_side.js";
 import { wrapText } from "../scene/text_width.js";
-import { filmOfSteps } from "../scene/film.js";
+import { clamp } from "../shared/numbers.js";
 
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
-/** @import { ForFile, Theme, TileRun } from "../shared/types.js" */
+/** @import { Film, ForFile, Theme, TileRun } from "../shared/types.js" */
 
-/** Pixels of the large tile and what stands below it, between it and the matrix, and of memory beside an upright one's. */
-const [WIDE, BETWEEN, BESIDE] = [500, 28, 300];
-const LINE = 18;
+/** Pixels of a figure, wide and upright, how high its memories and race are where there is a choice, and a line of text. */
+const [WIDE, UPRIGHT, HIGH, COLUMN] = [1000, 560, 450, 480];
+const LINE = { size: 15, line: 22 };
+/** Frames of a tile, as many as a film has at most, seconds of a tile, and of all at most. */
+const [EACH, MOST, STAND, LONGEST] = [3, 60, 0.9, 24];
 
-/** @param {ForFile<TileRun>} header @param {Uint8Array} payload @param {Theme} theme @returns {Figure} */
-export function tileFigure(header, payload, theme) {
-  const { at, backward, blocks, title, upright = false } = header;
-  const scene = tileScene(header, readTileNumbers(header, payload), theme);
-  const matrix = matrixLayout(Infinity, backward);
-  const right = matrix.width + BETWEEN;
-  const wide = upright ? right + BESIDE : WIDE;
-  const tile = tileLayout(wide, HIGH, blocks[backward ? 1 : 0], backward);
+/** @param {ForFile<TileRun>} header @param {Uint8Array} payload @param {Theme} theme @param {boolean} [_bar] @returns {Figure} */
+export function tileFigure(header, payload, theme, _bar, share = 1) {
+  const { at, title, upright = false } = header;
+  const scene = { ...tileScene(header, readTileNumbers(header, payload), theme), share };
+  const layout = filmLayout(upright ? UPRIGHT : WIDE, HIGH, header);
   const line = mostTellingLine(header, scene.numbers, at);
-  const said = wrapText(describeLine(header, scene.numbers, at, line), wide, 13);
-  const memory = memoryScene(header, at, upright ? BESIDE : WIDE);
-  const below = tile.height + 3 + said.length * LINE + 10;
-  const [x, y] = upright ? [0, matrix.height + BETWEEN] : [right, 0];
+  const said = [describeRace(header, at), describeLine(header, scene.numbers, at, line)];
+  const texts = said.map((text) => wrapText(text, COLUMN, LINE.size));
+  const below = upright ? texts[0].length * LINE.line + 6 : 0;
   const draw = (/** @type {SvgContext} */ context) => {
-    context.save();
-    drawMatrix(context, scene, matrix);
-    context.translate(x, y);
-    drawTile(context, scene, tile, line);
-    said.forEach((text, n) => writeText(context, text, 0, tile.height + 12 + n * LINE, theme, "13px"));
-    context.translate(right - x, upright ? -y : below);
-    drawMemory(context, memory, theme);
-    context.restore();
+    drawFilm(context, scene, layout, line);
+    context.fillStyle = theme.text;
+    texts.forEach((lines, n) => {
+      const [x, y] = upright ? [0, n * below] : [n * (WIDE - COLUMN), 0];
+      writeLines(context, lines, x, layout.height + 8 + y, LINE);
+    });
   };
-  const height = Math.max(matrix.height, y + below, (upright ? 0 : below) + memory.height);
-  return { width: Math.ceil(x + wide), height: Math.ceil(height), title, draw };
+  const lines = upright ? texts.flat().length : Math.max(...texts.map(({ length }) => length));
+  return { width: layout.width, height: Math.ceil(layout.height + 14 + lines * LINE.line), title, draw };
 }
 
-/** Seconds that a tile stands, and that all take at most. */
-const [STAND, LONGEST] = [0.6, 20];
-
-/** @param {ForFile<TileRun>} header @param {Uint8Array} payload of all tiles */
+/** @param {ForFile<TileRun>} header @param {Uint8Array} payload of all tiles @returns {Film} */
 export function tileFilm(header, payload) {
   const { tiles, words } = header;
-  return filmOfSteps(words.film, tiles.length, Math.min(LONGEST, STAND * tiles.length), (at, theme, _bar, upright) =>
-    tileFigure({ ...header, at, title: describeStep(header, at), upright }, payload, theme),
-  );
+  const last = tiles.length - 1;
+  const figure = (
+    /** @type {number} */ time,
+    /** @type {Theme} */ theme,
+    /** @type {boolean | undefined} */ bar,
+    upright = false,
+  ) => {
+    const { at, share } = momentOf(clamp(time, 0, 1) * last);
+    return tileFigure({ ...header, at, title: describeStep(header, at), upright }, payload, theme, bar, share);
+  };
+  const frames = Math.min(MOST, EACH * last + 1);
+  return { name: words.film, seconds: Math.min(LONGEST, STAND * tiles.length), frames, figure };
+}
+
+/** The tile at work, and how much of its time is over: a whole number is a tile that is done. @param {number} position */
+export function momentOf(position) {
+  const at = Math.max(0, Math.ceil(position - 1e-6));
+  return { at, share: Math.min(1, 1 - at + position + 1e-6) };
 }

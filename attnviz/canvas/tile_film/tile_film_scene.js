@@ -1,19 +1,30 @@
-// The film of tiles as a drawing knows it: the matrix with the tile at work, its strips and what each line keeps; and the same
-// tile large. No page.
+// The film of tiles as a drawing knows it: slow memory with what lies there and the matrix that is never built, a door, fast
+// memory with the tile at work, line by line, and below both the bytes that have gone through, beside the naive way's. No page.
 
-import { sizeWithin } from "../scene/text_width.js";
+import { letterSize, sizeWithin, textWidth, wrapText } from "../scene/text_width.js";
 import { css, mixColours, toPixel, ramp, readableColour, rgb } from "../shared/colour.js";
 import { fill } from "../shared/dom.js";
-import { formatFixed, formatSignificant } from "../shared/numbers.js";
-import { clipTo, drawWith, fillBox, outline, strokeGrid, writeText } from "../shared/surface.js";
-import { runningNumbers, tileLines, orderOf, tileSpans } from "./tile_film_geometry.js";
+import { clamp, formatBytes, formatFixed, formatSignificant } from "../shared/numbers.js";
+import { ROLES } from "../shared/roles.js";
+import { clipTo, drawWith, fillBox, frameBox, outline, strokeGrid, writeText } from "../shared/surface.js";
+import {
+  ARRIVED,
+  bytesThrough,
+  carried,
+  COMPUTED,
+  naiveAt,
+  orderOf,
+  runningNumbers,
+  spanRectangle,
+  tileLines,
+  tileSpans,
+} from "./tile_film_geometry.js";
+import { describeMemory } from "./tile_film_memory.js";
 
 /** @import { DrawingContext, Rectangle, Theme, TileRun } from "../shared/types.js" */
-/** @import { Span, TileNumbers, matrixLayout, tileLayout } from "./tile_film_geometry.js" */
+/** @import { FilmLayout, Span, TileNumbers } from "./tile_film_geometry.js" */
 
 /** @typedef {ReturnType<typeof tileScene>} TileScene */
-/** @typedef {ReturnType<typeof matrixLayout>} MatrixLayout */
-/** @typedef {ReturnType<typeof tileLayout>} TileLayout */
 
 /**
  * What is drawn of a film: `pixels` of all codes, V's colour as text, the lowest and the highest `first` and the highest
@@ -34,25 +45,143 @@ export function tileScene(header, numbers, theme) {
   const ends = /** @type {[number, number, number]} */ ([header.backward ? 0 : Math.min(0, low), high, most]);
   const green = readableColour(header.green, theme.background);
   const grey = css(mixColours(rgb(theme.background), rgb(theme.text), 0.5));
-  return { header, numbers, at: header.at, theme, order: orderOf(header), pixels, green, ends, grey };
+  return { header, numbers, at: header.at, share: 1, theme, order: orderOf(header), pixels, green, ends, grey };
 }
 
-/** The whole matrix and what stands around it. */
-/** @param {DrawingContext} context @param {TileScene} scene @param {MatrixLayout} layout */
-export function drawMatrix(context, scene, layout) {
-  const { words, colours } = scene.header;
-  context.hatch(layout.matrix, colours.masked, scene.theme.dark);
-  drawStates(context, scene, layout.matrix);
-  drawTileAtWork(context, scene, layout.matrix);
-  drawStrips(context, scene, layout);
-  [words.first, words.second].forEach((name, which) => drawKept(context, scene, layout, which, name));
+/** All of the film at a moment; the line `chosen` is framed. */
+/** @param {DrawingContext} context @param {TileScene} scene @param {FilmLayout} layout @param {number} chosen */
+export function drawFilm(context, scene, layout, chosen) {
+  drawSlow(context, scene, layout);
+  drawFast(context, scene, layout, chosen);
+  drawDoor(context, scene, layout);
+  drawCarried(context, scene, layout);
+  drawRace(context, scene, layout);
 }
 
-/** A stretch of tokens along a side. @param {Rectangle} whole @param {Span} span @param {number} tokens @param {"x" | "y"} along */
-function spanRectangle(whole, { from, to }, tokens, along) {
-  const size = (along === "x" ? whole.w : whole.h) / tokens;
-  const [start, length] = [from * size, (to - from) * size];
-  return along === "x" ? { ...whole, x: whole.x + start, w: length } : { ...whole, y: whole.y + start, h: length };
+/** The colour of a matrix, as all pages have it. @param {TileScene} scene @param {string} name */
+function colourOf({ theme, green }, name) {
+  /** @type {Record<string, string>} */
+  const own = { Q: theme.q, K: theme.k, V: green, O: green, S: ROLES.score, P: ROLES.weight };
+  return own[name.replace("d", "")] ?? ROLES.reference;
+}
+
+/** The tokens of the tile at work along a strip. @param {TileScene} scene @param {string} name @returns {Span} */
+function spanOf({ header, at }, name) {
+  return tileSpans(header, at)["KV".includes(name.slice(-1)) ? 1 : 0];
+}
+
+/** A memory: its box, its name, the names of its strips. @param {DrawingContext} context @param {TileScene} scene @param {FilmLayout["slow"] | FilmLayout["fast"]} memory @param {string} name */
+function drawMemory(context, scene, { box, strips }, name) {
+  const { theme } = scene;
+  fillBox(context, box, theme.secondary, 1, 10);
+  writeText(context, name, box.x + 12, box.y + 6 + letterSize(15) / 2, theme, "600 15px");
+  for (const [strip, { x, y, w, h, along }] of Object.entries(strips)) {
+    const ink = { font: theme.font, text: readableColour(colourOf(scene, strip), theme.background) };
+    if (along === "x") writeText(context, strip, x - 5, y + h / 2, ink, "600 12px", 1, "right");
+    else writeText(context, strip, x + w / 2, y - 9, ink, "600 12px", 1, "center");
+  }
+}
+
+/** @param {DrawingContext} context @param {TileScene} scene @param {FilmLayout} layout */
+function drawSlow(context, scene, { slow, label }) {
+  const { header, theme } = scene;
+  const { matrix, strips, box } = slow;
+  drawMemory(context, scene, slow, header.words.slow);
+  const never = fill(header.words.never, {
+    rows: header.tokens,
+    cols: header.tokens,
+    bytes: formatBytes(4 * header.tokens ** 2),
+  });
+  const [text] = wrapText(never, box.w - 24, 12);
+  writeText(context, text, box.x + 12, matrix.y + matrix.h + 4 + label / 2, theme, "12px", 0.85);
+  context.hatch(matrix, header.colours.masked, theme.dark);
+  drawStates(context, scene, matrix);
+  context.setLineDash([4, 4]);
+  frameBox(context, matrix, 2, ROLES.reference);
+  context.setLineDash([]);
+  const [queries, keys] = tileSpans(header, scene.at);
+  const work = spanRectangle(spanRectangle(matrix, queries, header.tokens, "y"), keys, header.tokens, "x");
+  fillBox(context, work, theme.primary, 0.3);
+  outline(context, work, theme.primary, 2, theme.background);
+  for (const [name, strip] of Object.entries(strips)) {
+    const colour = colourOf(scene, name);
+    fillBox(context, strip, colour, 0.22);
+    if (!isInput(scene, name)) {
+      const { from, to } = spanOf(scene, name);
+      const done = scene.share === 1 && carried(header, scene.at).ends ? to : from;
+      fillBox(context, spanRectangle(strip, { from: 0, to: done }, header.tokens, strip.along), colour, 0.8);
+    } else fillBox(context, spanRectangle(strip, spanOf(scene, name), header.tokens, strip.along), colour);
+  }
+}
+
+/** Whether a matrix is read, and not only written once. @param {TileScene} scene @param {string} name */
+function isInput({ header: { backward } }, name) {
+  return backward ? !["dK", "dV"].includes(name) : !["O", "L"].includes(name);
+}
+
+/** @param {DrawingContext} context @param {TileScene} scene @param {FilmLayout} layout */
+function drawDoor(context, { header, theme, at, share }, { door, isNarrow }) {
+  const { words, moved } = header;
+  const before = at ? moved[at - 1] : [0, 0];
+  const [read, written] = [ARRIVED, 1].map((through, n) => formatBytes((share < through ? before : moved[at])[n]));
+  fillBox(context, door, theme.secondary);
+  const { x, y, w, h } = door;
+  drawWith(context, { strokeStyle: theme.border, lineWidth: 2 });
+  strokeGrid(context, door, isNarrow ? [] : [y, y + h], isNarrow ? [x, x + w] : []);
+  const line = letterSize(13) + 4;
+  const counts = [
+    [read, words.read, "→"],
+    [written, words.written, "←"],
+  ];
+  counts.forEach(([bytes, said, sign], n) => {
+    const texts = [bytes, fill(said, { what: "" }).trim()];
+    texts.forEach((text, below) => {
+      const above = n ? h + (below + 0.7) * line : (below - 1.6) * line;
+      const [left, up] = isNarrow ? [n ? w + 10 : -10, h / 2 + (below - 0.5) * line] : [w / 2, above];
+      const side = isNarrow ? (n ? "left" : "right") : "center";
+      writeText(context, text, x + left, y + up, theme, "600 13px", 1, side);
+    });
+    context.save();
+    context.translate(x + w * (isNarrow ? 0.7 - 0.4 * n : 0.5), y + h * (isNarrow ? 0.5 : 0.3 + 0.4 * n));
+    if (isNarrow) context.rotate(Math.PI / 2);
+    writeText(context, sign, 0, 0, theme, "16px", 0.5, "center");
+    context.restore();
+  });
+}
+
+/** What is under way between the memories: along its way through the door, where it is no larger than the door. */
+/** @param {DrawingContext} context @param {TileScene} scene @param {FilmLayout} layout */
+function drawCarried(context, scene, { slow, fast, door }) {
+  const { header, at, share } = scene;
+  const { into, out } = carried(header, at);
+  const middle = (/** @type {Rectangle} */ from, /** @type {Rectangle} */ to) => {
+    const [w, h] = [Math.min(from.w, to.w, 34), Math.min(from.h, to.h, 34)];
+    return { x: door.x + (door.w - w) / 2, y: door.y + (door.h - h) / 2, w, h };
+  };
+  const way = (/** @type {string} */ name, /** @type {number} */ done, /** @type {number} */ n, isOut = false) => {
+    const home = slow.strips[name];
+    const places = [spanRectangle(home, spanOf(scene, name), header.tokens, home.along), fastStrip(scene, fast, name)];
+    const [from, to] = isOut ? places.reverse() : places;
+    const eased = clamp(1.25 * done - 0.12 * n, 0, 1);
+    const [one, other, part] =
+      eased < 0.5 ? [from, middle(from, to), 2 * eased] : [middle(from, to), to, 2 * eased - 1];
+    const grown = other === to ? part ** 3 : 1 - (1 - part) ** 3; // it has the door's size for most of the way
+    const [w, h] = [one.w + grown * (other.w - one.w), one.h + grown * (other.h - one.h)];
+    const along = (/** @type {"x" | "y"} */ side, /** @type {"w" | "h"} */ size) =>
+      one[side] + one[size] / 2 + part * (other[side] + other[size] / 2 - one[side] - one[size] / 2);
+    const place = { x: along("x", "w") - w / 2, y: along("y", "h") - h / 2, w, h };
+    fillBox(context, place, colourOf(scene, name), 1, 2);
+  };
+  if (share < ARRIVED) into.forEach((name, n) => way(name, share / ARRIVED, n));
+  else if (share > COMPUTED && share < 1)
+    out.forEach((name, n) => way(name, (share - COMPUTED) / (1 - COMPUTED), n, true));
+}
+
+/** A strip in fast memory, as long as the tile. @param {TileScene} scene @param {FilmLayout["fast"]} fast @param {string} name */
+function fastStrip({ header, at }, { strips, row }, name) {
+  const { lines } = tileLines(header, at);
+  const strip = strips[name];
+  return strip.along === "x" ? strip : { ...strip, h: row * (lines.to - lines.from) };
 }
 
 /** Which tiles are done and gone, which are to come, and which never come. */
@@ -88,113 +217,48 @@ function tilePixels({ header, numbers, pixels, at }, byLine) {
   return { columns, pixels: out };
 }
 
-/** The tile at work: the only one that holds scores. */
-/** @param {DrawingContext} context @param {TileScene} scene @param {Rectangle} matrix */
-function drawTileAtWork(context, scene, matrix) {
-  const { header, theme, at } = scene;
-  const [queries, keys] = tileSpans(header, at);
-  const place = spanRectangle(spanRectangle(matrix, queries, header.tokens, "y"), keys, header.tokens, "x");
-  const { pixels, columns } = tilePixels(scene, false);
-  fillBox(context, place, theme.background);
-  context.hatch(place, header.colours.masked, theme.dark);
-  context.cells(pixels, columns, place);
-  outline(context, place, theme.primary, 2, theme.background);
-}
-
-/** Q, K, V and what is written, faint in slow memory, and full where they are in fast memory. */
-/** @param {DrawingContext} context @param {TileScene} scene @param {MatrixLayout} layout */
-function drawStrips(context, { header, theme, green, at }, layout) {
-  const [queries, keys] = tileSpans(header, at);
-  const out = header.backward ? { colour: theme.q, name: "dQ" } : { colour: green, name: "O" };
-  /** @type {[Rectangle, Span, string, string, "x" | "y"][]} */
-  const all = [
-    [layout.q, queries, theme.q, "Q", "y"],
-    [layout.k, keys, theme.k, "K", "x"],
-    [layout.v, keys, green, "V", "x"],
-    [layout.out, queries, out.colour, out.name, "y"],
-  ];
-  drawWith(context, { font: `600 12px ${theme.font}`, textBaseline: "middle", textAlign: "center" });
-  for (const [place, span, colour, name, along] of all) {
-    fillBox(context, place, colour, 0.22);
-    if (name === "O")
-      fillBox(context, spanRectangle(place, { from: 0, to: span.from }, header.tokens, along), colour, 0.55);
-    fillBox(context, spanRectangle(place, span, header.tokens, along), colour);
-    if (along === "y") context.fillText(name, place.x + place.w / 2, place.y - 11);
-    else context.fillText(name, place.x - 11, place.y + place.h / 2);
-  }
-}
-
-/** What each line keeps, as bars: of lines that are done, and of those at work. */
-/** @param {DrawingContext} context @param {TileScene} scene @param {MatrixLayout} layout @param {number} which @param {string} name */
-function drawKept(context, scene, layout, which, name) {
-  const { header, theme, numbers, at } = scene;
-  const place = layout.kept[which];
-  const { lines } = tileLines(header, at);
-  const { backward, tokens } = header;
-  const kept = which ? numbers.second : numbers.first;
-  const blocks = kept.length / tokens;
-  if (backward) writeText(context, name, layout.matrix.x - 4, place.y + place.h / 2, theme, "11px", 1, "right");
-  else writeText(context, name, place.x + place.w / 2, place.y - 11, theme, "11px", 1, "center");
-  fillBox(context, place, theme.text, 0.06);
-  fillBox(context, spanRectangle(place, lines, tokens, backward ? "x" : "y"), theme.primary, 0.16);
-  const [deep, size] = backward ? [place.h, place.w / tokens] : [place.w, place.h / tokens];
-  const by = Math.max(1, Math.floor(1 / size)); // of lines that are finer than a pixel not all are drawn
-  const thick = by * size - (size > 3 ? 1 : 0);
-  for (const [from, to, block, fillStyle, globalAlpha] of /** @type {const} */ ([
-    [0, lines.from, blocks - 1, theme.text, 0.45],
-    [lines.from, lines.to, header.tiles[at][backward ? 0 : 1], theme.primary, 1],
-  ])) {
-    context.beginPath();
-    for (let line = from; line < to; line += by) {
-      const long = deep * barShare(scene, which, kept[block * tokens + line]);
-      if (backward) context.rect(place.x + line * size, place.y + place.h - long, thick, long);
-      else context.rect(place.x, place.y + line * size, long, thick);
-    }
-    drawWith(context, { fillStyle, globalAlpha });
-    context.fill();
-  }
-  context.globalAlpha = 1;
-}
-
-/** How long a bar is. @param {TileScene} scene @param {number} which @param {number} value */
-function barShare({ ends: [low, high, most] }, which, value) {
-  if (!Number.isFinite(value)) return 0;
-  return which ? value / (most || 1) : (value - low) / (high - low || 1);
-}
-
-/** A number as the film writes it. @param {number} value */
-function formatTileNumber(value) {
-  return (Math.abs(value) < 0.1 ? formatSignificant(value, 2) : formatFixed(value, 2))
-    .replace("-", "−")
-    .replace("Infinity", "∞");
-}
-
-/** The tile at work, line by line; `chosen` is framed. */
-/** @param {DrawingContext} context @param {TileScene} scene @param {TileLayout} layout @param {number} chosen */
-export function drawTile(context, scene, layout, chosen) {
-  const { header, theme, numbers, at } = scene;
+/** Fast memory: the strips of the tile at work, its scores line by line, and what each line keeps. */
+/** @param {DrawingContext} context @param {TileScene} scene @param {FilmLayout} layout @param {number} chosen */
+function drawFast(context, scene, { fast, label, isNarrow }, chosen) {
+  const { header, theme, numbers, at, share } = scene;
   const { backward, words } = header;
   const { lines } = tileLines(header, at);
-  const { cells, row, width } = layout;
-  const place = { ...cells, h: row * (lines.to - lines.from) };
-  const { pixels, columns } = tilePixels(scene, true);
-  context.hatch(place, header.colours.masked, theme.dark);
-  context.cells(pixels, columns, place);
-  const size = sizeWithin(11, row);
-  drawWith(context, { font: `600 ${size}px ${theme.font}`, fillStyle: theme.text });
-  drawWith(context, { textBaseline: "middle", textAlign: "left" });
-  const heads = backward ? [words.first, words.second] : [words.first, "×", words.second];
-  context.fillText(backward ? "dSᵀ" : "S", place.x, 9);
-  layout.columns.forEach((column, n) => context.fillText(heads[n], column.x, 9));
-  for (let line = lines.from; line < lines.to; line++) {
-    const y = cells.y + (line - lines.from) * row;
-    drawLine(context, scene, layout, runningNumbers(header, numbers, at, line), y, size);
-    if (line === chosen) outline(context, { x: 1, y, w: width - 2, h: row }, theme.primary, 1.5, theme.background);
+  const { cells, row, columns, box } = fast;
+  const memory = describeMemory(header, at);
+  drawMemory(context, scene, fast, memory.fast);
+  const { into } = carried(header, at);
+  for (const name of Object.keys(fast.strips)) {
+    const isHere = share >= ARRIVED || !into.includes(name);
+    fillBox(context, fastStrip(scene, fast, name), colourOf(scene, name), isHere ? 1 : 0.2, 2);
   }
+  const place = { ...cells, h: row * (lines.to - lines.from) };
+  const { pixels, columns: across } = tilePixels(scene, true);
+  const shown = clamp((share - ARRIVED) / (COMPUTED - ARRIVED), 0, 1);
+  fillBox(context, place, theme.background);
+  clipTo(context, { ...place, h: shown * place.h }, 0);
+  context.hatch(place, header.colours.masked, theme.dark);
+  context.cells(pixels, across, place);
+  context.restore();
+  const heads = backward ? [words.first, words.second] : [words.first, "×", words.second];
+  writeText(context, backward ? "dSᵀ" : "S", place.x, cells.y - 9, theme, "600 12px");
+  columns.forEach((column, n) => writeText(context, heads[n], column.x, cells.y - 9, theme, "600 12px"));
+  const size = sizeWithin(12, row);
+  for (let line = lines.from; line < lines.to && line - lines.from < shown * (lines.to - lines.from); line++) {
+    const y = cells.y + (line - lines.from) * row;
+    drawLine(context, scene, fast, runningNumbers(header, numbers, at, line), y, size);
+    if (line !== chosen) continue;
+    const end = columns[columns.length - 1];
+    outline(context, { x: cells.x, y, w: end.x + end.w - cells.x, h: row }, theme.primary, 1.5, theme.background);
+  }
+  wrapText(memory.sum, box.w - 24, 12)
+    .slice(0, isNarrow ? 3 : 2)
+    .forEach((text, n) =>
+      writeText(context, text, box.x + 12, cells.y + cells.h + 6 + (n + 0.5) * label, theme, "12px", 0.85),
+    );
 }
 
 /**
- * @param {DrawingContext} context @param {TileScene} scene @param {TileLayout} layout
+ * @param {DrawingContext} context @param {TileScene} scene @param {FilmLayout["fast"]} fast
  * @param {ReturnType<typeof runningNumbers>} kept @param {number} y @param {number} size of numbers
  */
 function drawLine(context, scene, { row, columns }, kept, y, size) {
@@ -214,11 +278,90 @@ function drawLine(context, scene, { row, columns }, kept, y, size) {
     const { x, w } = columns[n];
     const colour = rises && !header.backward && n < 2 ? theme.primary : scene.grey;
     fillBox(context, { x, y, w: Math.max(0, share * w), h: tall }, colour, 0.3);
-    if (row < 9) return;
-    const weight = rises && n < 2 ? "600 " : "";
-    drawWith(context, { font: `${weight}${size}px ${theme.font}`, fillStyle: theme.text });
-    context.fillText(text, x + 3, y + row / 2);
+    if (row < letterSize(12)) return; // presented, small letters are none
+    const weight = rises && n < 2 ? 600 : 400;
+    const fits = textWidth(text, size, weight) < w - 3 || !text.includes("→");
+    writeText(context, fits ? text : text.split("→ ")[1], x + 3, y + row / 2, theme, `${weight} ${size}px`);
   });
+}
+
+/** Both ways' bytes on one scale: what tiles move, and what the naive way has to; one line through both is what has moved. */
+/** @param {DrawingContext} context @param {TileScene} scene @param {FilmLayout} layout */
+function drawRace(context, scene, { race, lane, label, isNarrow }) {
+  const { header, theme, at, share } = scene;
+  const { words, naive } = header;
+  const bytes = bytesThrough(header, at, share);
+  const totals = raceTotals(header);
+  const names = [words.tiled, words.naive];
+  const counts = totals.map((total) =>
+    fill(words.of, { bytes: formatBytes(Math.min(bytes, total)), all: formatBytes(total) }),
+  );
+  const widest = (/** @type {string[]} */ texts, /** @type {400 | 600} */ weight) =>
+    Math.max(...texts.map((text) => textWidth(text, 13, weight)));
+  const [left, right] = isNarrow ? [0, 0] : [widest(names, 600) + 12, widest(counts, 400) + 12];
+  const scale = (race.w - left - right) / Math.max(...totals);
+  const pitch = lane + 5 + (isNarrow ? label : 0);
+  const top = (/** @type {number} */ n) => race.y + n * pitch + (isNarrow ? label : 0);
+  names.forEach((name, n) => {
+    const middle = isNarrow ? top(n) - label / 2 : top(n) + lane / 2;
+    writeText(context, name, race.x, middle, theme, "600 13px");
+    writeText(context, counts[n], race.x + race.w, middle, theme, "13px", 1, "right");
+  });
+  const bar = (
+    /** @type {number} */ n,
+    /** @type {number} */ from,
+    /** @type {number} */ size,
+    /** @type {string} */ colour,
+  ) => {
+    const place = { x: race.x + left + from * scale, y: top(n), w: size * scale, h: lane };
+    fillBox(context, place, colour, 0.25);
+    fillBox(context, { ...place, w: clamp(bytes - from, 0, size) * scale }, colour);
+    return place;
+  };
+  bar(0, 0, totals[0], theme.primary);
+  let sum = 0;
+  for (const [name, written, size] of naive) {
+    const { x, y, w, h } = bar(1, sum, size, colourOf(scene, name));
+    fillBox(context, { x: x + w - 1, y, w: 1, h }, theme.background);
+    const text = fill(written ? words.written : words.read, { what: name });
+    if (textWidth(text, 12) < w - 4)
+      writeText(context, text, x + w / 2, y + h + label / 2, theme, "12px", 0.85, "center");
+    sum += size;
+  }
+  const x = race.x + left + Math.min(bytes, Math.max(...totals)) * scale;
+  fillBox(context, { x: x - 1, y: top(0) - 3, w: 2, h: top(1) + lane - top(0) + 6 }, theme.text);
+}
+
+/** Bytes that tiles move, and that the naive way does. @param {Pick<TileRun, "moved" | "naive" | "tiles">} header */
+export function raceTotals(header) {
+  const last = header.tiles.length - 1;
+  return [bytesThrough(header, last, 1), header.naive.reduce((sum, [, , size]) => sum + size, 0)];
+}
+
+/** How the race stands, in a sentence. @param {TileRun} header @param {number} at */
+export function describeRace(header, at) {
+  const { words } = header;
+  const bytes = bytesThrough(header, at, 1);
+  const [tiled, naive] = raceTotals(header);
+  const fields = { bytes: formatBytes(bytes), tiled: formatBytes(tiled), naive: formatBytes(naive) };
+  const times = formatSignificant(naive / tiled, 3);
+  if (at === header.tiles.length - 1) return fill(tiled < naive ? words.won : words.lost, { ...fields, times });
+  const now = naiveAt(header, bytes);
+  if (!now) return fill(words.beaten, fields);
+  return fill(now[1] ? words.writes : words.reads, { ...fields, name: now[0] });
+}
+
+/** How long a bar is. @param {TileScene} scene @param {number} which @param {number} value */
+function barShare({ ends: [low, high, most] }, which, value) {
+  if (!Number.isFinite(value)) return 0;
+  return which ? value / (most || 1) : (value - low) / (high - low || 1);
+}
+
+/** A number as the film writes it. @param {number} value */
+function formatTileNumber(value) {
+  return (Math.abs(value) < 0.1 ? formatSignificant(value, 2) : formatFixed(value, 2))
+    .replace("-", "−")
+    .replace("Infinity", "∞");
 }
 
 /** The step in a sentence. @param {TileRun} header @param {number} at */

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from attnviz.base import units
-from attnviz.core import masks
+from attnviz.core import masks, traffic
+from attnviz.core.heads import HeadLayout
 from attnviz.pages.fast.maths import tiles
 from attnviz.pages.fast.panels import tiles as panel
 from tests.pages.conftest import drawn, read, sound
@@ -107,6 +108,27 @@ def test_bytes_are_those_of_a_memory_that_counts_every_load(backward):
         else 2 * keys * d + 2 * queries * d + queries * keys + 2 * queries
     )
     assert f"Fast memory: {units.binary(4 * hand)}" in texts(tree(panel.tile_figure(film, 0)))
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_the_naive_way_loads_and_stores_each_operand_of_its_steps(backward):
+    """By another hand: of each product or softmax the operands are loaded once, and the result is stored."""
+    n, d = 96, 64
+    sizes = dict.fromkeys(("S", "P", "dP", "dS"), n * n)
+    if backward:
+        steps = [("P dO", "dV"), ("dO V", "dP"), ("P dP", "dS"), ("dS K", "dQ"), ("dS Q", "dK")]
+    else:
+        steps = [("Q K", "S"), ("S", "P"), ("P V", "O")]
+    wanted = [
+        (name, name == result, 4 * sizes.get(name, n * d))
+        for operands, result in steps
+        for name in (*operands.split(), result)
+    ]
+    film = tiles.run(tiles.Config(backward=backward))
+    assert sorted(film.naive_bytes) == sorted(wanted)
+    if not backward:
+        whole = traffic.bytes_of_whole_matrix(HeadLayout(d, 1, 1, d), n, "float32").total
+        assert sum(size for _name, _written, size in film.naive_bytes) == whole, "as What it costs counts it"
 
 
 def test_the_page_opens_on_a_tile_that_brings_a_larger_score(visit):

@@ -28,6 +28,17 @@ BACKWARD = (
 #: the same of slow memory, where a side has all tokens; backward there is more
 SLOW = tuple((name, "n", "1" if name == "L" else "d") for name in "QKVOL")
 SLOW_BACKWARD = (*SLOW, ("dO", "n", "d"), ("D", "n", "1"), ("dQ", "n", "d"), ("dK", "n", "d"), ("dV", "n", "d"))
+#: what steps with whole matrices move, forward and backward: a letter, whether it is written, and its columns. Backward
+#: the weights are read, not computed again (arXiv 2205.14135, algorithms 0 and 3)
+NAIVE = (
+    ("Q", False, "d"), ("K", False, "d"), ("S", True, "n"), ("S", False, "n"), ("P", True, "n"), ("P", False, "n"),
+    ("V", False, "d"), ("O", True, "d"),
+)  # fmt: skip
+NAIVE_BACKWARD = (
+    ("P", False, "n"), ("dO", False, "d"), ("dV", True, "d"), ("dO", False, "d"), ("V", False, "d"), ("dP", True, "n"),
+    ("P", False, "n"), ("dP", False, "n"), ("dS", True, "n"), ("dS", False, "n"), ("K", False, "d"), ("dQ", True, "d"),
+    ("dS", False, "n"), ("Q", False, "d"), ("dK", True, "d"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -85,6 +96,13 @@ class TileRun:
         return BACKWARD if self.config.backward else FORWARD
 
     @property
+    def naive_bytes(self) -> list[tuple[str, bool, int]]:
+        """What the naive way moves, in its order: a letter, whether it is written, and bytes."""
+        tokens, columns = self.config.tokens, {"n": self.config.tokens, "d": self.config.width}
+        steps = NAIVE_BACKWARD if self.config.backward else NAIVE
+        return [(name, written, NUMBER * tokens * columns[side]) for name, written, side in steps]
+
+    @property
     def shades(self) -> np.ndarray:
         """The cells from -1 to 1 on a scale: of gradients, which differ more, their square roots."""
         shares = self.cells / (np.nanmax(np.abs(self.cells)) or 1)
@@ -108,6 +126,7 @@ class TileRun:
             "backward": config.backward,
             "tiles": self.tiles.tolist(),
             "moved": self.bytes_moved.tolist(),
+            "naive": self.naive_bytes,
             "parts": self.buffers,
             "slow": SLOW_BACKWARD if config.backward else SLOW,
         }
