@@ -8,10 +8,11 @@ import { ARROWS, isPress } from "../shared/controls.js";
 import { setAttribute, el, joinTexts, setProperty } from "../shared/dom.js";
 import { hoverOn } from "../shared/group.js";
 import { clamp } from "../shared/numbers.js";
+import { listenToGestures } from "../shared/plot_gestures.js";
 import { clearCanvas, notePlot, sizeCanvas, createStage } from "../shared/surface.js";
 import { LONGEST_LABEL } from "../shared/token_labels.js";
-import { magnification, placeOn, sharpness } from "../shared/window.js";
-import { cellsBetween, EVERYTHING, zoomTo, largestZoom, wheelFactor, zoomToBox } from "../shared/zoom.js";
+import { placeOn, sharpness } from "../shared/window.js";
+import { cellsBetween, EVERYTHING, zoomTo, largestZoom, zoomToBox } from "../shared/zoom.js";
 import { HeatmapCells } from "./heatmap_cells.js";
 import { drawLit, drawMarks, isLit, markKeys } from "./heatmap_marks.js";
 import {
@@ -26,12 +27,10 @@ import {
 } from "./heatmap_scene.js";
 
 /** @import { HeadComponent } from "../head/head.js" */
-/** @import { Hit, Hover, Rectangle, Zoom } from "../shared/types.js" */
+/** @import { Gesture } from "../shared/plot_gestures.js" */
+/** @import { Hover, Rectangle } from "../shared/types.js" */
 /** @import { Cells, HeatmapScene } from "./heatmap_scene.js" */
 /** @import { TokenLabels } from "../shared/token_labels.js" */
-
-/** @typedef {{ size: number, clientX: number, clientY: number }} Spread how far two fingers are apart, and their middle */
-/** @typedef {{ from: [number, number], zoom: Zoom, hit: Hit | null, moved: boolean }} Drag */
 
 /** Pixels of labels that are presented, at least and at most: such a page is magnified besides. */
 const [PRESENTED, LARGE] = [13, 17];
@@ -60,16 +59,6 @@ export class Heatmap {
     this.plot = { x: 0, y: 0, w: 0, h: 0 };
     /** @type {[number, number, number, number] | null} the box that a drag has drawn: x0, y0, x1, y1 */
     this.box = null;
-    /** @type {Map<number, [number, number]>} */
-    this.pointers = new Map();
-    /** @type {Drag | null} */
-    this.drag = null;
-    /** @type {Spread | null} */
-    this.pinch = null;
-    /** @type {{ open: boolean, last: [number, number] } | null} a stroke that paints the mask */
-    this.stroke = null;
-    /** @type {number | null} the column whose bar is dragged */
-    this.pulled = null;
     /** @type {Hover | null} where the keys stand: pages that grow move other things under a mouse at rest */
     this.keyed = null;
     this.listen();
@@ -207,53 +196,41 @@ export class Heatmap {
 
   listen() {
     const { stage } = this;
-    stage.addEventListener("pointerdown", (e) => this.down(e));
-    stage.addEventListener("pointermove", (e) => this.move(e));
-    stage.addEventListener("pointerup", (e) => this.up(e));
-    stage.addEventListener("pointercancel", (e) => this.cancel(e));
-    stage.addEventListener("pointerleave", (e) => {
-      if (e.pointerType !== "touch") hoverOn(this.view.drawn.group, null);
+    listenToGestures(stage, {
+      begin: (event) => this.begin(event),
+      point: (event) => this.point(event),
+      zoom: (factor, at) => {
+        const hit = this.hit(at);
+        if (hit?.axis === "cell") this.view.zoomBy(factor, ...hit.at);
+      },
+      takesWheel: (event) =>
+        (event.ctrlKey || event.metaKey || this.view.drawn.group.zoom.z > 1) && this.hit(event)?.axis === "cell",
     });
-    stage.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
     stage.addEventListener("keydown", (e) => this.key(e));
     stage.addEventListener("blur", () => (this.keyed = null));
     stage.addEventListener("dblclick", (e) => e.preventDefault());
   }
 
-  /** @param {WheelEvent} event */
-  wheel(event) {
-    const hit = this.hit(event);
-    const { z } = this.view.drawn.group.zoom;
-    if (hit?.axis !== "cell" || !(event.ctrlKey || event.metaKey || z > 1)) return;
-    event.preventDefault();
-    this.view.zoomBy(wheelFactor(event), ...hit.at);
+  /** @param {PointerEvent | null} event */
+  point(event) {
+    const hit = event && this.hit(event);
+    if (event) this.keyed = null;
+    hoverOn(this.view.drawn.group, hit?.axis === "cell" ? { axis: "cell", q: hit.q, k: hit.k } : hit);
+    this.stage.style.cursor = hit ? "pointer" : "";
   }
 
-  /** @param {PointerEvent} event */
-  down(event) {
-    if (event.button > 0) return;
-    this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
-    if (this.pointers.size === 2) {
-      this.drag = null;
-      this.pinch = this.spread();
-      return;
-    }
+  /** @param {PointerEvent} event @returns {Gesture} */
+  begin(event) {
     const hit = this.hit(event);
-    if (this.view.painter.painting && hit?.axis === "cell") {
-      const open = !this.view.painter.isOpen(hit.q, hit.k); // the first cell decides what a stroke does to all
-      this.stroke = { open, last: [hit.q, hit.k] };
-      this.view.painter.paintCells([[hit.q, hit.k]], open);
-      this.stage.setPointerCapture(event.pointerId);
-      return;
+    const { painter, finder } = this.view;
+    if (painter.painting && hit?.axis === "cell") return this.paint(hit);
+    if (finder.painting && hit?.axis === "k" && this.depth(event) > 0) {
+      const move = (/** @type {PointerEvent} */ now) => finder.pull(hit.i, this.depth(now));
+      move(event);
+      return { atOnce: true, move };
     }
-    if (this.view.finder.painting && hit?.axis === "k" && this.depth(event) > 0) {
-      this.pulled = hit.i;
-      this.stage.setPointerCapture(event.pointerId);
-      this.view.finder.pull(hit.i, this.depth(event));
-      return;
-    }
-    const zoom = { ...this.view.drawn.group.zoom };
-    this.drag = { from: [event.clientX, event.clientY], zoom, hit, moved: false };
+    const press = () => hit && this.view.press(hit);
+    return hit?.axis === "cell" ? { ...this.dragFrom(event), press } : { press };
   }
 
   /** Pixels below the matrix. @param {PointerEvent} event */
@@ -261,106 +238,54 @@ export class Heatmap {
     return placeOn(this.stage, event)[1] - this.plot.y - this.plot.h;
   }
 
-  /** @param {PointerEvent} event */
-  strokeTo(event) {
-    const hit = this.hit(event);
-    if (!this.stroke || hit?.axis !== "cell") return;
-    const { last, open } = this.stroke;
-    if (last[0] === hit.q && last[1] === hit.k) return;
-    this.view.painter.paintCells(cellsBetween(last, [hit.q, hit.k]), open);
-    this.stroke.last = [hit.q, hit.k];
-  }
-
-  /** @returns {Spread} */
-  spread() {
-    const [[x0, y0], [x1, y1]] = [...this.pointers.values()];
-    return { size: Math.hypot(x1 - x0, y1 - y0) || 1, clientX: (x0 + x1) / 2, clientY: (y0 + y1) / 2 };
-  }
-
-  /** @param {PointerEvent} event */
-  move(event) {
-    if (this.pointers.has(event.pointerId)) this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
-    if (this.stroke) {
-      this.strokeTo(event);
-      return;
-    }
-    if (this.pulled !== null) {
-      this.view.finder.pull(this.pulled, this.depth(event));
-      return;
-    }
-    if (this.pinch && this.pointers.size === 2) {
-      this.pinchTo(this.spread(), this.pinch.size);
-      return;
-    }
-    if (this.drag && this.pointers.size === 1 && this.dragTo(event, this.drag)) return;
-    if (event.pointerType !== "touch" || this.drag || this.pinch) {
+  /** A stroke paints the mask: its first cell decides what it does to all. @param {{ q: number, k: number }} first @returns {Gesture} */
+  paint({ q, k }) {
+    const { painter } = this.view;
+    const open = !painter.isOpen(q, k);
+    /** @type {[number, number]} */
+    let last = [q, k];
+    painter.paintCells([last], open);
+    const move = (/** @type {PointerEvent} */ event) => {
       const hit = this.hit(event);
-      this.keyed = null;
-      hoverOn(this.view.drawn.group, hit?.axis === "cell" ? { axis: "cell", q: hit.q, k: hit.k } : hit);
-      this.stage.style.cursor = hit ? "pointer" : "";
-    }
+      if (hit?.axis !== "cell" || (last[0] === hit.q && last[1] === hit.k)) return;
+      painter.paintCells(cellsBetween(last, [hit.q, hit.k]), open);
+      last = [hit.q, hit.k];
+    };
+    return { atOnce: true, move, end: () => painter.emit() };
   }
 
-  /** @param {Spread} now @param {number} before */
-  pinchTo(now, before) {
-    const hit = this.hit(now);
-    if (hit?.axis !== "cell") return;
-    this.view.zoomBy(now.size / before, ...hit.at);
-    this.pinch = now;
+  /** A drag moves the window when zoomed in; zoomed out, a mouse draws the box to zoom into. @param {PointerEvent} begun @returns {Gesture} */
+  dragFrom(begun) {
+    const { z, q0, k0 } = this.view.drawn.group.zoom;
+    return {
+      move: (event, [dx, dy]) => {
+        const c = this.cells();
+        if (z > 1) {
+          this.view.setZoom({ z, q0: q0 - dy / c.h, k0: k0 - dx / c.w });
+          this.stage.style.cursor = "grabbing";
+        } else if (event.pointerType === "mouse" && largestZoom([c.nq, c.nk]) > 1.5) {
+          this.box = this.boxBetween(begun, event);
+          this.light();
+        }
+      },
+      end: (cancelled) => {
+        const { box } = this;
+        this.box = null;
+        this.stage.style.cursor = "";
+        if (box && !cancelled) this.zoomInto(box);
+        else if (box) this.light();
+      },
+    };
   }
 
-  /** A drag moves the window when zoomed in; zoomed out, a mouse draws the box to zoom into. Answers whether it did. */
-  /** @param {PointerEvent} event @param {Drag} drag */
-  dragTo(event, drag) {
-    const by = magnification(this.stage);
-    const [dx, dy] = [(event.clientX - drag.from[0]) / by, (event.clientY - drag.from[1]) / by];
-    if (!drag.moved && Math.hypot(dx, dy) > 5) {
-      drag.moved = true;
-      if (drag.hit?.axis === "cell") this.stage.setPointerCapture(event.pointerId);
-    }
-    if (!drag.moved || drag.hit?.axis !== "cell") return false;
-    const c = this.cells();
-    if (drag.zoom.z > 1) {
-      this.view.setZoom({ z: drag.zoom.z, q0: drag.zoom.q0 - dy / c.h, k0: drag.zoom.k0 - dx / c.w });
-      this.stage.style.cursor = "grabbing";
-    } else if (event.pointerType === "mouse" && largestZoom([c.nq, c.nk]) > 1.5) {
-      this.box = this.boxBetween(drag.from, [event.clientX, event.clientY]);
-      this.light();
-    }
-    return true;
-  }
-
-  /** @param {[number, number]} from @param {[number, number]} to @returns {[number, number, number, number]} */
-  boxBetween(from, to) {
+  /** @param {...PointerEvent} corners @returns {[number, number, number, number]} */
+  boxBetween(...corners) {
     const { plot } = this;
-    const ends = [from, to].map(([clientX, clientY]) => placeOn(this.stage, { clientX, clientY }));
+    const ends = corners.map((corner) => placeOn(this.stage, corner));
     const [xs, ys] = [0, 1].map((side) => ends.map((end) => end[side]));
     const [x0, x1] = xs.map((v) => clamp(v, plot.x, plot.x + plot.w)).sort((a, b) => a - b);
     const [y0, y1] = ys.map((v) => clamp(v, plot.y, plot.y + plot.h)).sort((a, b) => a - b);
     return [x0, y0, x1, y1];
-  }
-
-  /** @param {PointerEvent} event */
-  up(event) {
-    this.pointers.delete(event.pointerId);
-    if (this.pointers.size > 0) return;
-    const { drag, box, stroke } = this;
-    this.stroke = this.pulled = null;
-    if (stroke) this.view.painter.emit();
-    this.drag = this.pinch = this.box = null;
-    if (event.pointerType === "touch") hoverOn(this.view.drawn.group, null);
-    if (box) this.zoomInto(box);
-    else if (drag && !drag.moved && drag.hit) this.view.press(drag.hit);
-    this.stage.style.cursor = "";
-  }
-
-  /** @param {PointerEvent} event */
-  cancel(event) {
-    this.pointers.delete(event.pointerId);
-    if (this.stroke) this.view.painter.emit();
-    if (this.pointers.size === 0) this.drag = this.pinch = this.box = this.stroke = this.pulled = null;
-    hoverOn(this.view.drawn.group, null);
-    this.light();
   }
 
   /** @param {[number, number, number, number]} box */

@@ -8,40 +8,26 @@ import { formatPercent } from "../shared/numbers.js";
 /** @param {LongText} view */
 export function writeAnswers(view) {
   const { answers, retrieval, texts } = view.header;
+  const { hidden: out, pinned } = view.state;
+  const line = (/** @type {(Node | string)[]} */ ...parts) => createBox("av-line av-wrap lt-answer", ...parts);
+  const token = (/** @type {string} */ label, /** @type {() => void} */ act) =>
+    createButton("av-chip lt-token", label, act);
   const lines = answers.map(({ words, hidden }, answer) => {
-    const without =
-      hidden &&
-      fill(texts.without, {
-        unit: view.pane.labelOf(view.unitAt(hidden[0]), 80),
-      });
-    const line = createBox("lt-answer", el("span", "av-strong", without || texts.answer));
-    words.forEach((label, word) => {
-      const look = () => {
-        view.asked = { answer, word };
-        view.pointed = null;
-        void view
-          .look()
-          .then(() => view.pane.glowing[0] && view.pane.visit(view.pane.spanOf(view.pane.glowing[0][0])[0]));
-      };
-      line.append(createButton("lt-token", label, look));
-    });
-    if (hidden) line.append(el("span", "av-small", texts.hidden_from));
-    return line;
+    const unit = hidden && view.pane.labelOf(view.unitAt(hidden[0]), 80);
+    const name = el("span", "av-strong", unit ? fill(texts.without, { unit }) : texts.answer);
+    const tokens = words.map((label, word) => token(label, () => void view.ask(answer, word)));
+    return line(name, ...tokens, ...(hidden ? [el("span", "av-small", texts.hidden_from)] : []));
   });
   if (answers.length) {
-    const heads = createBox("lt-answer", el("span", "", texts.copies));
-    for (const [layer, head, share] of retrieval) {
-      heads.append(
-        createButton("lt-token", `${layer}.${head} ${formatPercent(share)}`, () =>
-          view.report({ tile: [layer, head] }),
-        ),
-      );
-    }
-    const { hidden } = view.state;
-    const hide = () => view.report(hidden ? { hidden: null } : { hidden: view.state.pinned });
-    const button = createButton("av-button", hidden ? texts.show : texts.hide, hide);
-    button.disabled = !hidden && !view.state.pinned;
-    lines.push(...(retrieval.length ? [heads] : []), createBox("lt-answer", button));
+    const heads = retrieval.map(([layer, head, share]) =>
+      token(`${layer}.${head} · ${formatPercent(share)}`, () => view.report({ tile: [layer, head] })),
+    );
+    if (heads.length) lines.push(line(texts.copies, ...heads));
+    const knock = createButton("av-button", out ? texts.show : texts.hide, () =>
+      view.report({ hidden: out ? null : pinned }),
+    );
+    knock.disabled = !out && !pinned;
+    lines.push(line(knock));
   }
   view.answers.replaceChildren(...lines);
 }

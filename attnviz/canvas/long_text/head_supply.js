@@ -36,11 +36,12 @@ export class HeadSupply {
   worker = null;
   /** @type {{ about: Request, hear: (made: any) => void }[]} the newest last */
   jobs = [];
+  /** @type {((made: any) => void) | null} who waits for what the worker makes */
+  hear = null;
   /** @type {string | null} the head that the worker has, */
   sent = null;
   /** @type {Map<string, Promise<void>>} and what of it */
   taken = new Map();
-  busy = false;
 
   /**
    * @param {string} address @param {() => void} gone is told when the text has left the server's memory
@@ -52,26 +53,27 @@ export class HeadSupply {
     this.parts = parts;
   }
 
-  /** @param {keyof typeof PARTS} part @param {...number} numbers */
-  fetch(part, ...numbers) {
-    return this.fetchBelow(this.address, part, ...numbers);
+  /** @param {keyof typeof PARTS} part @param {number[]} numbers @param {string} address */
+  async fetch(part, numbers, address = this.address) {
+    const name = [PARTS[part], ...numbers].join(".");
+    const came = this.parts.get(name);
+    if (came) return came;
+    if (this.parts.size) throw new Error(name);
+    const path = `${address}/${name}`;
+    try {
+      return await (this.kept.get(path) ?? this.kept.keep(path, this.load(path)));
+    } catch (problem) {
+      this.kept.delete(path); // the next one asks again
+      throw problem;
+    }
   }
 
-  /** @param {string} address @param {keyof typeof PARTS} part @param {...number} numbers */
-  fetchBelow(address, part, ...numbers) {
-    const name = [PARTS[part], ...numbers].join(".");
-    const path = `${address}/${name}`;
-    const known = this.kept.get(path);
-    if (known) return known;
-    const came = this.parts.get(name);
-    if (came || this.parts.size) return came ? Promise.resolve(came) : Promise.reject(new Error(name));
-    const coming = fetch(path).then(async (answer) => {
-      if (answer.status === 404) this.gone();
-      if (!answer.ok) throw new Error(`${answer.status} ${path}`);
-      return new Uint8Array(await answer.arrayBuffer());
-    });
-    coming.catch(() => this.kept.delete(path)); // the next one asks again
-    return this.kept.keep(path, coming);
+  /** @param {string} path */
+  async load(path) {
+    const answer = await fetch(path);
+    if (answer.status === 404) this.gone();
+    if (!answer.ok) throw new Error(`${answer.status} ${path}`);
+    return new Uint8Array(await answer.arrayBuffer());
   }
 
   /** Whether a head can be shown here: in a file there are not all. @param {Place} place */
@@ -82,7 +84,7 @@ export class HeadSupply {
   /** @param {Place} place @returns {Promise<Overview>} */
   async overview(place) {
     /** @type {[Omit<Overview, "place">, Uint8Array]} */
-    const [header, payload] = readHeader(await this.fetch("overview", ...place));
+    const [header, payload] = readHeader(await this.fetch("overview", place));
     const cells = header.rows * header.columns;
     return { ...header, place, codes: payload.slice(0, cells), sums: toFloats(payload.subarray(cells)) };
   }
@@ -93,71 +95,62 @@ export class HeadSupply {
    * @returns {Promise<Tile | null>}
    */
   async tile(head, rule, step, i, j) {
-    const local = head.plain && (rule || step === 1 || this.parts.size);
-    if (local) return this.compute(head, rule, "tile", [step, i, j], [i, j, step]);
+    const isLocal = head.plain && (rule || step === 1 || this.parts.size);
+    if (isLocal) return this.compute(head, rule, "tile", [step, i, j], step === 1 ? { q: i, k: j } : {});
     /** @type {[{ rows: number, columns: number }, Uint8Array]} */
-    const [shape, codes] = readHeader(await this.fetch("tile", ...head.place, step, i, j));
+    const [shape, codes] = readHeader(await this.fetch("tile", [...head.place, step, i, j]));
     return { ...shape, codes };
   }
 
   /** The mean of the rows of some tokens. @param {Overview} head @param {Rule | null} rule @param {[number, number]} span */
-  async row(head, rule, [start, stop]) {
-    if (rule || this.parts.size) return this.compute(head, rule, "meanRow", [start, stop]);
-    return toFloats(await this.fetch("row", ...head.place, start, stop));
+  async row(head, rule, span) {
+    if (rule || this.parts.size) return this.compute(head, rule, "meanRow", span);
+    return toFloats(await this.fetch("row", [...head.place, ...span]));
   }
 
-  /**
-   * The mean of what wrote some tokens of an answer.
-   * @param {string} address of the answer @param {Place} place @param {[number, number]} span
-   */
-  async answer(address, place, [start, stop]) {
-    return toFloats(await this.fetchBelow(address, "answer", ...place, start, stop));
+  /** The mean of what wrote some tokens of an answer. @param {string} address of the answer @param {Place} place @param {[number, number]} span */
+  async answer(address, place, span) {
+    return toFloats(await this.fetch("answer", [...place, ...span], address));
   }
 
   /**
    * What the worker makes of a head's q and k; null where nobody waits for it any more.
    * @param {Overview} head @param {Rule | null} rule @param {Job} job @param {number[]} numbers
-   * @param {[i: number, j: number, step: number]} [blocks] of 256 queries and keys, which do where the rows' sums are known
+   * @param {{ q?: number, k?: number }} [blocks] of 256 queries and keys, which do where the sums of rows are known
    */
-  async compute(head, rule, job, numbers, blocks) {
+  async compute(head, rule, job, numbers, blocks = {}) {
     const { width, place, sums, scale, tokens: n } = head;
     const [name, own] = [place.join("."), /** @type {Rule} */ ({ mask: "causal", window: 0, factor: scale })];
     const about = { name, n, width };
     this.worker ??= startWorker((made) => this.take(made));
     if (this.sent !== name) {
-      Object.assign(this, { sent: name, jobs: [] });
+      this.sent = name;
+      this.forget();
       this.taken.clear();
       if (sums.length) this.post({ ...about, sums, numbers: [own] });
     }
-    const few = blocks && !rule && sums.length ? blocks : null;
-    await Promise.all([
-      this.bring("q", few && few[0], few?.[2], about),
-      this.bring("k", few && few[1], few?.[2], about),
-    ]);
+    const few = rule || !sums.length || this.parts.size ? {} : blocks;
+    await Promise.all([this.bring("q", few.q, place, about), this.bring("k", few.k, place, about)]);
     if (this.sent !== name) return null;
-    const request = { ...about, job, numbers: [rule ?? own, ...numbers] };
     return new Promise((hear) => {
-      this.jobs.push({ about: request, hear });
+      this.jobs.push({ about: { ...about, job, numbers: [rule ?? own, ...numbers] }, hear });
       this.next();
     });
   }
 
   /**
-   * Gives the worker queries or keys of a head, once.
-   * @param {"q" | "k"} kind @param {number | null} tile null: all @param {number} step of the tile
+   * Gives the worker queries or keys of a head, once: a block of them, or all.
+   * @param {"q" | "k"} kind @param {number | undefined} block @param {Place} place
    * @param {Pick<Request, "name" | "n" | "width">} about
    */
-  async bring(kind, tile, step = 1, about) {
-    const place = about.name.split(".").map(Number);
-    const whole = tile === null || step > 1 || this.parts.size > 0;
-    const name = whole ? kind : `${kind}${tile}`;
-    if (this.taken.has(kind)) return this.taken.get(kind);
+  async bring(kind, block, place, about) {
+    const name = `${kind}${block ?? ""}`;
     const send = async () => {
-      const bytes = await this.fetch(kind, ...place, ...(whole ? [] : [/** @type {number} */ (tile)]));
+      const bytes = await this.fetch(kind, block === undefined ? place : [...place, block]);
       const vectors = this.parts.size ? fromHalves(bytes) : toFloats(bytes);
-      if (this.sent === about.name) this.post({ ...about, vectors: [kind, whole ? 0 : tile * TILE, vectors] });
+      if (this.sent === about.name) this.post({ ...about, vectors: [kind, (block ?? 0) * TILE, vectors] });
     };
-    const coming = this.taken.get(name) ?? send();
+    const coming = this.taken.get(kind) ?? this.taken.get(name) ?? send();
     this.taken.set(name, coming);
     coming.catch(() => this.taken.delete(name));
     return coming;
@@ -170,17 +163,16 @@ export class HeadSupply {
 
   /** Has the newest job done, where none is. */
   next() {
-    const job = this.busy ? undefined : this.jobs[this.jobs.length - 1];
+    const job = this.hear ? undefined : this.jobs.pop();
     if (!job) return;
-    this.busy = true;
+    this.hear = job.hear;
     this.post(job.about);
-    this.doing = this.jobs.pop();
   }
 
   /** @param {any} made */
   take(made) {
-    this.doing?.hear(made);
-    this.busy = false;
+    this.hear?.(made);
+    this.hear = null;
     this.next();
   }
 

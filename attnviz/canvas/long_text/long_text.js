@@ -4,18 +4,8 @@ import { HeadControls } from "../head/head_controls.js";
 import { Overview } from "../overview/overview.js";
 import { cssGradient, readTheme } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
-import {
-  addButton,
-  createBox,
-  createButton,
-  el,
-  fill,
-  joinTexts,
-  listOf,
-  liveRegion,
-  setText,
-  visibleToken,
-} from "../shared/dom.js";
+import { addButton, createBox, createButton, el, fill, joinTexts, listOf, liveRegion, setText } from "../shared/dom.js";
+import { visibleToken } from "../shared/dom.js";
 import { groupOf, Member, isSameHead, packEdit, tell, unpackEdit } from "../shared/group.js";
 import { formatFixed, formatFourDigits, formatGrouped, formatPercent } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
@@ -26,7 +16,7 @@ import { HeadSupply, ruleOf } from "./head_supply.js";
 import { Pyramid } from "./pyramid.js";
 import { TextPane } from "./text_pane.js";
 import { textFigure } from "./text_scene.js";
-import { codeWeight, DECADES, TILE, unitOf } from "./tile_numbers.js";
+import { codeWeight, DECADES, unitOf } from "./tile_numbers.js";
 
 /** @import { Colours, Component, FigurePart, HeadEdit, OverviewHeader, Words } from "../shared/types.js" */
 /** @import { Cell } from "./pyramid.js" */
@@ -60,44 +50,42 @@ export class LongText extends View {
   // what HeadControls ask of a view, besides what is drawn
   finder = { painting: false, open() {} };
   read = el("div");
+  supply = new HeadSupply("", () => null, new Map());
+  bar = createBox("av-line av-wrap lt-bar");
+  wall = el("section", "av-root", null, { "data-testid": "wall" });
+  wallNote = el("div", "av-small");
+  said = el("div", "av-readout", "", { "data-testid": "cell" });
+  strongest = createBox("lt-strongest");
+  answers = createBox("lt-answers");
+  live = liveRegion();
+  profile = el("div", "av-small");
+  legend = createBox("av-line lt-legend");
+  titleBox = el("span", "av-strong av-title");
+  small = new Overview(this.wall);
 
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    this.bar = createBox("lt-bar");
-    this.wall = el("section", "av-root lt-wall", null, { "data-testid": "wall" });
-    this.wallNote = el("div", "av-small lt-note");
-    this.said = el("div", "av-readout", "", { "data-testid": "cell" });
-    this.strongest = createBox("lt-strongest");
-    this.answers = createBox("lt-answers");
-    this.live = liveRegion();
-    this.profile = el("div", "av-small");
-    this.legend = createBox("lt-legend");
-    this.titleBox = el("span", "av-strong av-title");
-    this.supply = new HeadSupply("", () => null, new Map());
     const [left, side] = [createBox("lt-left"), createBox("lt-side")];
     this.pyramid = new Pyramid(left, {
       supply: () => this.supply,
-      labelOf: (unit, most) => this.pane.labelOf(unit, most),
+      names: (perPixel) => this.pane.names(perPixel),
       point: (cell) => this.pointCell(cell),
-      press: (cell) => this.pressCell(cell),
+      press: (cell) => {
+        this.pin(this.pane.spanOf(this.unitAt(cell.query)));
+        this.pane.visit(cell.key);
+      },
     });
     this.pane = new TextPane(side, {
       point: (unit) => this.point(unit === null ? null : this.pane.spanOf(unit)),
       press: (unit) => this.pin(this.pane.spanOf(unit)),
     });
-    this.small = new Overview(this.wall);
     this.controls = new HeadControls(this, { long: true, emit: () => this.emitEdit() });
     left.append(this.controls.box, this.controls.changed, this.legend, this.said, this.profile);
     side.append(this.strongest);
-    root.replaceChildren(
-      this.bar,
-      createBox("lt-main", createBox("lt-heads", this.wall, this.wallNote), left, side),
-      this.answers,
-      this.live,
-    );
-    this.member = new Member((what) => this.hear(what));
-    this.member.join(this.group);
+    const heads = createBox("lt-heads", this.wall, this.wallNote);
+    root.replaceChildren(this.bar, createBox("av-wrap lt-main", heads, left, side, this.answers), this.live);
+    new Member((what) => this.hear(what)).join(this.group);
     offerPicture(root, () => [this.part()], textFigure);
   }
 
@@ -108,36 +96,31 @@ export class LongText extends View {
 
   /** @param {string} what has changed: of mask and scale, or the head that was chosen */
   hear(what) {
-    if (!this.held) return;
     const { selected } = this.group;
+    if (!this.held) return;
     if (what === "edit") {
       this.controls.update();
       void this.loadHead();
     } else if (what === "selected" && selected && !isSameHead(selected, this.state.tile)) {
-      if (this.supply.has(selected)) this.report({ tile: selected });
-      else {
-        const [layer, head] = selected;
-        const { texts } = this.header;
-        const absent = fill(texts.absent, { head: fill(texts.head, { layer, head }) });
-        this.select();
-        setText(this.profile, joinTexts("{first} {next}", [absent, this.profileOf(selected)]));
+      if (this.supply.has(selected)) {
+        this.report({ tile: selected });
+        return;
       }
+      const { texts } = this.header;
+      this.select();
+      const absent = fill(texts.absent, { head: this.nameOf(selected) });
+      setText(this.profile, joinTexts("{first} {next}", [absent, this.profileOf(selected)]));
     }
   }
 
   /** What HeadControls change: mask and scale of a head whose weights can be made here. */
   get drawn() {
     const { header, group, state, overview } = this;
-    const plain = overview?.plain ? overview : null;
-    const about = { tile: state.tile, session: header.session, doc: header.doc, q: [], k: null, compact: false };
-    const shape = [header.tokens.length, header.tokens.length];
-    const raw = plain && { exact: true, scale: plain.scale, dHead: plain.width, shape };
-    return /** @type {any} */ ({
-      header: { ...about, words: header.words, edit: plain && state.edit },
-      words: header.words,
-      group,
-      maker: raw && { raw, how: null },
-    });
+    const { session, doc, words, tokens } = header;
+    const shape = [tokens.length, tokens.length];
+    const raw = overview?.plain && { exact: true, scale: overview.scale, dHead: overview.width, shape };
+    const about = { tile: state.tile, session, doc, words, q: [], k: null, compact: false, edit: raw && state.edit };
+    return /** @type {any} */ ({ header: about, words, group, maker: raw && { raw, how: null } });
   }
 
   redraw() {
@@ -152,29 +135,27 @@ export class LongText extends View {
   emitEdit() {
     this.group.editing = false;
     this.report({ edit: packEdit(this.group.edit) });
+    void this.loadHead();
   }
 
   /** @param {Component} component */
   show(component) {
     const { before, header, payload } = this.receive(component);
-    const behind = this.gestures.isBehind(header.session, header.ack);
+    const isBehind = this.gestures.isBehind(header.session, header.ack);
     const earlier = before && this.state;
-    if (!behind || !before) this.stood = header.state;
-    if (before?.doc !== header.doc) this.begin(payload);
-    if (!behind && !this.group.editing) this.group.edit = unpackEdit(this.state.edit, [0, 0]);
+    const isOther = before?.doc !== header.doc;
+    if (!isBehind || !before) this.stood = header.state;
+    if (isOther) this.begin(payload);
+    if (!isBehind && !this.group.editing) this.group.edit = unpackEdit(this.state.edit, [0, 0]);
     this.theme = readTheme(this.root, header.colours);
     this.pane.theme = this.theme;
     const about = (/** @type {State} */ { tile, edit }) => JSON.stringify([tile, edit]);
-    if (!earlier || before.doc !== header.doc || about(earlier) !== about(this.state)) void this.loadHead();
-    this.draw();
-    writeAnswers(this);
+    if (isOther || !earlier || about(earlier) !== about(this.state)) void this.loadHead();
     const [best] = header.retrieval;
-    if (best && before?.doc === header.doc && header.answers[0].address !== before.answers[0]?.address) {
-      this.asked = { answer: 0, word: 0 };
-      this.pointed = null;
+    if (best && !isOther && header.answers[0].address !== before.answers[0]?.address) {
       this.report({ tile: [best[0], best[1]], pinned: null }); // the head that shows best where the answer came from
-    }
-    void this.look();
+      void this.ask(0, 0);
+    } else this.refresh();
   }
 
   /** Makes the parts anew, for another text. @param {Uint8Array} payload what came along */
@@ -188,11 +169,11 @@ export class LongText extends View {
     this.supply.leave();
     this.supply = new HeadSupply(doc, gone, parts);
     this.pyramid.reset();
-    this.pyramid.stage.setAttribute("aria-label", texts.picture);
-    this.pane.text.setAttribute("aria-label", texts.text);
-    this.pane.map.setAttribute("aria-label", texts.map);
+    const named = { picture: this.pyramid.stage, text: this.pane.text, map: this.pane.map };
+    for (const [name, node] of Object.entries(named)) node.setAttribute("aria-label", texts[name]);
     Object.assign(this, { pointed: null, asked: null, overview: null });
-    this.writeLegend();
+    const least = (10 ** -DECADES).toFixed(DECADES);
+    this.legend.replaceChildren(texts.legend, el("span", "", least), el("i"), el("span", "", "1"));
     this.pane.write(tokens, units.paragraph);
     setText(this.said, texts.point);
     this.writeBar();
@@ -200,44 +181,32 @@ export class LongText extends View {
     void this.loadWalls();
   }
 
-  writeLegend() {
-    const least = (10 ** -DECADES).toFixed(DECADES);
-    this.legend.replaceChildren(this.header.texts.legend, el("span", "", least), el("i"), el("span", "", "1"));
-  }
-
   writeBar() {
+    const { bar, pane, pyramid } = this;
     const { texts, units } = this.header;
     const choices = ["word", "sentence", "paragraph", "turn"].filter((name) => units[name]);
     const options = choices.map((name) => new Option(texts[name], name, false, name === this.state.unit));
     const change = (/** @type {string} */ unit) => this.report({ unit, pinned: null });
     const list = listOf("lt-units", options, change, { "aria-label": texts.units });
-    const count = el("span", "av-small", "", { "data-testid": "matches" });
-    const search = el("input", "lt-search", null, {
-      type: "search",
-      placeholder: texts.search,
-      "aria-label": texts.search,
-    });
+    const [count, zoom] = [el("span", "av-small", "", { "data-testid": "matches" }), createBox("av-tools lt-zoom")];
+    const named = { type: "search", placeholder: texts.search, "aria-label": texts.search };
+    const search = el("input", "av-select lt-search", null, named);
     const visit = (/** @type {number} */ by) => {
-      const { matches, match } = this.pane;
-      if (!matches.length) return;
-      this.pane.match = (match + by + matches.length) % matches.length;
-      setText(count, fill(texts.matches, { at: this.pane.match + 1, count: matches.length }));
-      this.pane.visit(matches[this.pane.match][0]);
+      const [at, all] = pane.visitMatch(by);
+      setText(count, search.value ? fill(texts.matches, { at, count: all }) : "");
     };
     search.addEventListener("input", () => {
-      setText(count, this.pane.search(search.value) || !search.value ? "" : fill(texts.matches, { at: 0, count: 0 }));
+      pane.search(search.value);
       visit(0);
     });
     search.addEventListener("keydown", (event) => event.key === "Enter" && visit(event.shiftKey ? -1 : 1));
-    this.bar.replaceChildren(this.titleBox, el("span", "", texts.units), list, search);
-    addButton(this.bar, "‹", texts.previous, () => visit(-1));
-    addButton(this.bar, "›", texts.next, () => visit(1));
-    this.bar.append(count);
-    const zoom = createBox("lt-zoom");
-    addButton(zoom, "+", texts.closer, () => this.pyramid.magnify(2));
-    addButton(zoom, "−", texts.farther, () => this.pyramid.magnify(0.5));
-    addButton(zoom, "⤢", texts.all, () => this.pyramid.magnify(1e-9));
-    this.bar.append(zoom);
+    bar.replaceChildren(this.titleBox, texts.units, list, search);
+    addButton(bar, "‹", texts.previous, () => visit(-1));
+    addButton(bar, "›", texts.next, () => visit(1));
+    bar.append(count, zoom);
+    addButton(zoom, "+", texts.closer, () => pyramid.magnify(2));
+    addButton(zoom, "−", texts.farther, () => pyramid.magnify(0.5));
+    addButton(zoom, "⤢", texts.all, () => pyramid.magnify(0));
   }
 
   resize() {
@@ -247,16 +216,20 @@ export class LongText extends View {
   draw() {
     const { theme, header, pyramid, pane, state } = this;
     if (!theme) return;
-    const starts = header.units[state.unit] ?? header.units.sentence;
-    pane.starts = starts;
-    this.root.style.setProperty("--lt-ramp", cssGradient(header.colours.weights));
-    pyramid.show({ tokens: header.tokens.length, starts, theme, stops: header.colours.weights });
-    const [layer, head] = state.tile;
-    setText(this.titleBox, fill(header.texts.head, { layer, head }));
+    const stops = header.colours.weights;
+    pane.starts = header.units[state.unit] ?? header.units.sentence;
+    this.root.style.setProperty("--lt-ramp", cssGradient(stops));
+    pyramid.show({ tokens: header.tokens.length, theme, stops });
+    setText(this.titleBox, this.nameOf(state.tile));
     setText(this.profile, this.profileOf(state.tile));
     this.select();
     this.controls.refresh();
     pane.drawMap();
+  }
+
+  /** @param {Place} place */
+  nameOf([layer, head]) {
+    return fill(this.header.texts.head, { layer, head });
   }
 
   /** What a head does on average, where that is known. @param {Place} place */
@@ -275,10 +248,10 @@ export class LongText extends View {
     tell(group, "found");
   }
 
-  /** Draws the head on show under the mask and scale that are set: sampled rows first, where they are not the model's. */
+  /** Draws the head on show under the mask and scale that are set: from sampled rows first, where they are not the model's. */
   async loadHead() {
     const turn = ++this.loading;
-    const { supply, pyramid, state, header, group } = this;
+    const { supply, pyramid, state, group } = this;
     const place = state.tile;
     const own = isSameHead(this.overview?.place ?? null, place) ? this.overview : await supply.overview(place);
     if (this.loading !== turn || !own) return;
@@ -288,22 +261,12 @@ export class LongText extends View {
     }
     const rule = ruleOf(group.peeking ? { ...group.edit, seen: "before" } : group.edit, own);
     supply.forget();
-    const n = header.tokens.length;
     const sketch = rule ? await supply.compute(own, rule, "sketch", [own.step]) : own;
     if (this.loading !== turn || !sketch) return;
-    const head = { ...own, ...sketch };
-    pyramid.paintHead(head, rule);
+    pyramid.paintHead({ ...own, ...sketch }, rule, group.editing);
     this.root.dataset.head = place.join(".");
     this.root.dataset.rule = rule ? JSON.stringify(rule) : "";
     void this.look();
-    if (!rule || own.step === 1) return;
-    for (let start = 0; start < n; start += TILE) {
-      const strip = await supply.compute(own, rule, "strip", [own.step, start, Math.min(n, start + TILE)]);
-      if (this.loading !== turn || !strip) return;
-      head.codes.set(strip.codes, (start / own.step) * head.columns);
-      head.weights?.set(strip.weights, (start / own.step) * head.columns);
-      pyramid.paintHead(head, rule);
-    }
   }
 
   async loadWalls() {
@@ -316,39 +279,44 @@ export class LongText extends View {
   /** @param {number} rows of each band that are computed */
   async loadWall(rows) {
     const { supply, header } = this;
-    const codes = await supply.fetch("wall", rows);
+    const { doc, texts, tokens, overview } = header;
+    const codes = await supply.fetch("wall", [rows]);
     if (this.supply !== supply) return;
-    const { wall, wall_sampled: sampled } = header.texts;
-    setText(this.wallNote, header.tokens.length > rows * SMALL ? fill(sampled, { rows: rows * SMALL }) : wall);
-    const side = Math.min(SMALL, header.tokens.length);
-    this.small.take(
-      { ...header.overview, group: GROUP, asked: null, data: `${header.doc}${rows}`, shape: [side, side] },
-      codes,
+    const side = Math.min(SMALL, tokens.length);
+    setText(
+      this.wallNote,
+      tokens.length > rows * SMALL ? fill(texts.wall_sampled, { rows: rows * SMALL }) : texts.wall,
     );
+    this.small.take({ ...overview, group: GROUP, asked: null, data: `${doc}${rows}`, shape: [side, side] }, codes);
   }
 
   /** What is on show, for a file. @returns {FigurePart} */
   part() {
     const { header, pane, pyramid, titleBox } = this;
     const [shown, codes] = pyramid.shown;
-    const ends = [...shown.first, ...shown.first.map((at) => at + shown.span)].map((at) => this.unitAt(Math.floor(at)));
+    const { starts, labelOf } = pane.names(pyramid.perPixel);
+    const named = shown.first.flatMap((at) => [at, at + shown.span].map((token) => unitOf(starts, token)));
     /** @type {Record<number, string>} */
     const labels = {};
-    for (let unit = Math.min(...ends); unit <= Math.max(...ends); unit++) labels[unit] = pane.labelOf(unit, 20);
+    for (let unit = Math.min(...named); unit <= Math.max(...named); unit++) labels[unit] = labelOf(unit, 20);
     const { colours, texts } = header;
-    const about = { colours, legend: texts.legend, starts: pane.starts, labels, title: titleBox.textContent ?? "" };
+    const about = { colours, legend: texts.legend, starts, labels, title: titleBox.textContent ?? "" };
     return ["text", { ...shown, ...about }, codes];
   }
 
   /** Changes the state here and tells Python. @param {Partial<State>} change */
   report(change) {
-    const moved = change.tile && change.tile.join() !== this.state.tile.join();
+    const isOther = change.tile && !isSameHead(change.tile, this.state.tile);
     this.stood = { ...this.state, ...change };
-    if (moved) void this.loadHead();
+    if (isOther) void this.loadHead();
+    this.refresh();
+    this.tellPython("stood", { ...this.state, doc: this.header.doc });
+  }
+
+  refresh() {
     writeAnswers(this);
     this.draw();
     void this.look();
-    this.tellPython("stood", { ...this.state, doc: this.header.doc });
   }
 
   /** @param {Span | null} span */
@@ -364,24 +332,25 @@ export class LongText extends View {
     this.report({ pinned: span.join() === this.state.pinned?.join() ? null : span });
   }
 
+  /** Looks from a word of an answer, and goes to what it looked at most. @param {number} answer @param {number} word */
+  async ask(answer, word) {
+    Object.assign(this, { asked: { answer, word }, pointed: null });
+    await this.look();
+    const [strongest] = this.pane.glowing;
+    if (strongest) this.pane.visit(this.pane.spanOf(strongest[0])[0]);
+  }
+
   /** @param {Cell | null} cell */
   pointCell(cell) {
-    const { texts, tokens } = this.header;
-    const { pane } = this;
+    const { pane, header } = this;
+    const { texts, tokens } = header;
     pane.outline("k", cell && [cell.key, cell.key + 1]);
     pane.outline("q", cell && [cell.query, cell.query + 1]);
     if (!cell) return;
-    const { size, code, weight } = cell;
-    const value = formatFourDigits(weight ?? codeWeight(code));
+    const { step, code, weight } = cell;
     const [query, key] = [cell.query, cell.key].map((at) => visibleToken(tokens[at].trim() || tokens[at]));
-    const names = { query, key, weight: value, size };
-    setText(this.said, fill(code === 0 ? texts.masked : size > 1 ? texts.block : texts.cell, names));
-  }
-
-  /** @param {Cell} cell */
-  pressCell(cell) {
-    this.pin(this.pane.spanOf(this.unitAt(cell.query)));
-    this.pane.visit(cell.key);
+    const names = { query, key, weight: formatFourDigits(weight ?? codeWeight(code)), size: step };
+    setText(this.said, fill(code === 0 ? texts.masked : step > 1 ? texts.block : texts.cell, names));
   }
 
   /** @param {number} token */
@@ -391,10 +360,9 @@ export class LongText extends View {
 
   /** Lets glow what is looked at from what is pointed at, pinned or asked. */
   async look() {
-    const { pane, supply, header, state, pyramid } = this;
+    const { pane, supply, header, state, pyramid, asked } = this;
     const turn = ++this.asking;
-    const span = this.pointed ?? (this.asked ? null : state.pinned);
-    const { asked } = this;
+    const span = this.pointed ?? (asked ? null : state.pinned);
     const answer = !span && asked ? header.answers[asked.answer] : null;
     /** @type {Float32Array | null} */
     let row = null;
@@ -405,8 +373,8 @@ export class LongText extends View {
       return;
     }
     if (turn !== this.asking) return;
-    this.pyramid.marked = span;
-    this.pyramid.draw();
+    pyramid.marked = span;
+    pyramid.draw();
     pane.outline("q", span);
     pane.glow(row);
     const unit = span ? pane.labelOf(this.unitAt(span[0])) : answer && asked ? answer.words[asked.word] : "";
@@ -416,29 +384,17 @@ export class LongText extends View {
   /** @param {Float32Array | null} row @param {string} unit @param {boolean} isText whether the text looks, or an answer */
   writeStrongest(row, unit, isText) {
     const { texts } = this.header;
-    if (!row) {
-      this.strongest.replaceChildren();
-      return;
-    }
-    if (!this.pane.glowing.length) {
-      this.strongest.replaceChildren(el("div", "", fill(texts.only, { unit }))); // the first token, which sees no other
-      return;
-    }
-    /** @type {HTMLElement[]} */
-    const nodes = [el("div", "", fill(isText ? texts.looks : texts.wrote, { unit }))];
-    for (const [strong, share] of this.pane.glowing.slice(0, 4)) {
-      const label = `${formatPercent(share)}  “${this.pane.labelOf(strong)}”`;
-      nodes.push(createButton("lt-strong", label, () => this.pane.visit(this.pane.spanOf(strong)[0])));
-    }
-    nodes.push(el("div", "av-small", fill(texts.sink, { share: formatPercent(row[0]) })));
-    this.strongest.replaceChildren(...nodes);
-    setText(
-      this.live,
-      nodes
-        .slice(0, 2)
-        .map((node) => node.textContent)
-        .join(" "),
+    const { pane } = this;
+    const some = pane.glowing.length > 0; // the first token sees no other
+    const said = row ? fill(some ? (isText ? texts.looks : texts.wrote) : texts.only, { unit }) : "";
+    const nodes = (row ? pane.glowing.slice(0, 4) : []).map(([strong, share]) =>
+      createButton("av-link lt-strong", `${formatPercent(share)}  “${pane.labelOf(strong)}”`, () =>
+        pane.visit(pane.spanOf(strong)[0]),
+      ),
     );
+    const sink = row && some ? fill(texts.sink, { share: formatPercent(row[0]) }) : "";
+    this.strongest.replaceChildren(said, ...nodes, el("div", "av-small", sink));
+    if (some) this.announce(`${said} ${nodes[0]?.textContent ?? ""}`);
   }
 }
 

@@ -4,23 +4,23 @@ import { canvasContext, pixelCanvas } from "../scene/canvas_context.js";
 import { Latest } from "../shared/component.js";
 import { ARROWS } from "../shared/controls.js";
 import { createBox, el } from "../shared/dom.js";
-import { clamp } from "../shared/numbers.js";
+import { listenToGestures } from "../shared/plot_gestures.js";
 import { createStage, fillBox, frameBox, oncePerFrame, pause, sizeCanvas } from "../shared/surface.js";
 import { placeOn, sharpness } from "../shared/window.js";
-import { clampZoom, EVERYTHING, wheelFactor, zoomAt } from "../shared/zoom.js";
+import { clampZoom, EVERYTHING, zoomAt } from "../shared/zoom.js";
 import { codeColours, drawInPlot, drawNames, ROOM } from "./text_scene.js";
 import { TILE } from "./tile_numbers.js";
 
-/** @import { DrawingContext, Stops, Theme, Zoom } from "../shared/types.js" */
+/** @import { DrawingContext, Shape, Stops, Theme, Zoom } from "../shared/types.js" */
+/** @import { Place } from "../shared/plot_gestures.js" */
 /** @import { HeadSupply, Overview, Tile } from "./head_supply.js" */
 /** @import { Rule } from "./tile_numbers.js" */
-/** @import { TextFigureHeader } from "./text_scene.js" */
+/** @import { Names, TextFigureHeader } from "./text_scene.js" */
 
-/** @typedef {{ picture: HTMLCanvasElement, tile: Tile }} Painted */
-/** @typedef {{ query: number, key: number, size: number, code: number, weight?: number }} Cell a cell, or a block of tokens */
+/** @typedef {Tile & { q: number, k: number, step: number, picture: HTMLCanvasElement }} Piece from a query and a key on */
+/** @typedef {{ query: number, key: number, step: number, code: number, weight?: number }} Cell a cell, or a block of tokens */
 
 const MAP = 84;
-const LARGEST_STEP = 4; // of tiles that a worker makes while a hand moves mask or scale: larger ones would keep it too long
 const AGAIN = 2000; // milliseconds until a tile that did not come is asked for again
 
 export class Pyramid {
@@ -30,15 +30,14 @@ export class Pyramid {
   head = null;
   /** @type {Rule | null} a visitor's mask and scale */
   rule = null;
-  /** @type {Latest<Painted | null>} null while a tile is on its way */
+  /** Whether the rule still changes: tiles, which would keep the worker busy, are not asked for. */
+  isMoving = false;
+  /** @type {Latest<Piece | null>} null while a tile is on its way */
   tiles = new Latest(120);
-  /** @type {HTMLCanvasElement | null} */
+  /** @type {Piece | null} */
   whole = null;
   /** @type {[number, number] | null} tokens whose rows are marked */
   marked = null;
-  /** @type {Map<number, { clientX: number, clientY: number }>} */
-  fingers = new Map();
-  moved = false;
   /** @type {Uint32Array} */
   colours = new Uint32Array(256);
   draw = oncePerFrame(() => this.drawNow());
@@ -46,7 +45,7 @@ export class Pyramid {
   /**
    * @param {HTMLElement} host
    * @param {{ point: (cell: Cell | null) => void, press: (cell: Cell) => void, supply: () => HeadSupply,
-   *   labelOf: (unit: number, letters: number) => string }} does
+   *   names: (perPixel: number) => Names }} does
    */
   constructor(host, does) {
     this.does = does;
@@ -57,26 +56,29 @@ export class Pyramid {
     this.listen();
   }
 
-  /** @param {{ tokens: number, starts: number[], theme: Theme, stops: Stops }} scene */
+  /** @param {{ tokens: number, theme: Theme, stops: Stops }} scene */
   show(scene) {
-    const same = this.scene?.stops === scene.stops;
+    const before = this.scene?.stops;
     this.scene = scene;
-    this.colours = codeColours(scene.stops);
-    if (this.head && !same) this.paintHead(this.head, this.rule);
+    if (before?.join() !== scene.stops.join()) {
+      this.colours = codeColours(scene.stops);
+      this.tiles.clear();
+      if (this.head) this.paintHead(this.head, this.rule, this.isMoving);
+    }
     this.draw();
   }
 
-  /** @param {Overview} head @param {Rule | null} rule */
-  paintHead(head, rule) {
-    Object.assign(this, { head, rule, whole: this.paint(head) });
+  /** @param {Overview} head @param {Rule | null} rule @param {boolean} isMoving */
+  paintHead(head, rule, isMoving) {
+    Object.assign(this, { head, rule, isMoving, whole: this.paint(head, 0, 0, head.step) });
     this.draw();
   }
 
-  /** @param {Tile} tile */
-  paint({ codes, columns }) {
-    const pixels = new Uint32Array(codes.length);
-    for (let i = 0; i < codes.length; i++) pixels[i] = this.colours[codes[i]];
-    return pixelCanvas(pixels, columns);
+  /** @param {Tile} tile @param {number} q @param {number} k @param {number} step @returns {Piece} */
+  paint(tile, q, k, step) {
+    const pixels = new Uint32Array(tile.codes.length);
+    for (let i = 0; i < pixels.length; i++) pixels[i] = this.colours[tile.codes[i]];
+    return { ...tile, q, k, step, picture: pixelCanvas(pixels, tile.columns) };
   }
 
   /** Shows the whole of another text. */
@@ -85,9 +87,13 @@ export class Pyramid {
     this.tiles.clear();
   }
 
+  get tokens() {
+    return this.scene?.tokens ?? 1;
+  }
+
+  /** @returns {Shape} */
   get shape() {
-    const n = this.scene?.tokens ?? 1;
-    return /** @type {[number, number]} */ ([n, n]);
+    return [this.tokens, this.tokens];
   }
 
   get plot() {
@@ -97,7 +103,7 @@ export class Pyramid {
 
   /** Tokens in a pixel. */
   get perPixel() {
-    return this.shape[0] / this.zoom.z / this.plot.w;
+    return this.tokens / this.zoom.z / this.plot.w;
   }
 
   /** How many tokens a side a drawn cell has: as fine as pixels of the screen can tell. */
@@ -112,33 +118,28 @@ export class Pyramid {
   }
 
   drawNow() {
-    const { scene, head, whole, plot, first, perPixel } = this;
+    const { scene, whole, plot, first, perPixel, marked } = this;
     if (!scene || !this.stage.clientWidth) return;
     const context = sizeCanvas(this.canvas, this.stage.clientWidth, this.stage.clientHeight);
-    canvasContext(this.canvas).imageSmoothingEnabled = false;
-    drawInPlot(context, plot, scene.theme, () => {
-      if (head && whole) {
-        this.drawCells(whole, 0, 0, head.step, head);
-        const fine = this.rule ? Math.min(LARGEST_STEP, head.step - 1) : head.step - 1;
-        if (this.step <= fine || head.step === 1) this.drawTiles(head);
-      }
-      this.drawMarks(context);
+    const canvas = canvasContext(this.canvas);
+    canvas.imageSmoothingEnabled = false;
+    const place = (/** @type {number} */ query, /** @type {number} */ key) => ({
+      x: plot.x + (key - first[1]) / perPixel,
+      y: plot.y + (query - first[0]) / perPixel,
     });
-    drawNames(context, { plot, first, perPixel }, { starts: scene.starts, labelOf: this.does.labelOf }, scene.theme);
-    if (this.zoom.z > 1.5 && whole) this.drawMap(context, whole, scene.theme);
+    drawInPlot(context, plot, scene.theme, () => {
+      for (const { picture, q, k, step, rows, columns } of whole ? [whole, ...this.tilesOnShow()] : []) {
+        const { x, y } = place(q, k);
+        canvas.drawImage(picture, x, y, (columns * step) / perPixel, (rows * step) / perPixel);
+      }
+      if (!marked) return;
+      const high = Math.max(2, (marked[1] - marked[0]) / perPixel);
+      frameBox(context, { ...plot, y: place(marked[0], 0).y, h: high }, 0, scene.theme.q, 1.5);
+    });
+    drawNames(context, { plot, first, perPixel }, this.does.names(perPixel), scene.theme);
+    if (this.zoom.z > 1.5 && whole) this.drawMap(context, whole.picture, scene.theme);
     this.stage.dataset.step = String(this.step);
     this.stage.dataset.waiting = String([...this.tiles.values()].filter((tile) => !tile).length);
-  }
-
-  /**
-   * @param {HTMLCanvasElement} picture @param {number} q @param {number} k first tokens
-   * @param {number} step @param {Tile} tile
-   */
-  drawCells(picture, q, k, step, { rows, columns }) {
-    const { plot, zoom, perPixel } = this;
-    const x = plot.x + (k - zoom.k0) / perPixel;
-    const y = plot.y + (q - zoom.q0) / perPixel;
-    canvasContext(this.canvas).drawImage(picture, x, y, (columns * step) / perPixel, (rows * step) / perPixel);
   }
 
   /** @param {number} i @param {number} j */
@@ -146,27 +147,29 @@ export class Pyramid {
     return JSON.stringify([this.head?.place, this.rule, this.step, i, j]);
   }
 
-  /** @param {Overview} head */
-  drawTiles(head) {
-    const { step, zoom, plot, perPixel, rule } = this;
+  /** Tiles that are here of what is on show; the others are sent for. */
+  tilesOnShow() {
+    const { head, step, first, plot, perPixel, rule } = this;
+    /** @type {Piece[]} */
+    const here = [];
+    // an overview of the model's own is as fine as its own step, and exact in tiles alone where that is a token
+    if (!head || (rule ? this.isMoving : step === head.step && step > 1)) return here;
     const size = TILE * step;
-    const last = Math.ceil(this.shape[0] / size) - 1;
-    const range = (/** @type {number} */ from) => [
-      Math.floor(from / size),
-      Math.min(last, Math.floor((from + plot.w * perPixel) / size)),
-    ];
-    const [[i0, i1], [j0, j1]] = [range(zoom.q0), range(zoom.k0)];
-    for (let i = i0; i <= i1; i++) {
-      for (let j = j0; j <= j1; j++) {
+    const last = Math.ceil(this.tokens / size) - 1;
+    const [[i0, i1], [j0, j1]] = first.map((at) =>
+      [at, at + plot.w * perPixel].map((token) => Math.floor(token / size)),
+    );
+    for (let i = i0; i <= Math.min(last, i1); i++) {
+      for (let j = j0; j <= Math.min(last, j1); j++) {
         if (head.plain && j > i && rule?.mask !== "none") continue; // all of it is masked
         const name = this.nameOf(i, j);
         const tile = this.tiles.get(name);
-        if (tile) {
-          this.tiles.keep(name, tile); // the latest
-          this.drawCells(tile.picture, i * size, j * size, step, tile.tile);
-        } else if (tile === undefined) void this.bring(name, head, step, i, j);
+        if (tile)
+          here.push(this.tiles.keep(name, tile) ?? tile); // the latest
+        else if (tile === undefined) void this.bring(name, head, step, i, j);
       }
     }
+    return here;
   }
 
   /** @param {string} name @param {Overview} head @param {number} step @param {number} i @param {number} j */
@@ -174,7 +177,7 @@ export class Pyramid {
     this.tiles.keep(name, null);
     try {
       const tile = await this.does.supply().tile(head, this.rule, step, i, j);
-      if (tile) this.tiles.keep(name, { tile, picture: this.paint(tile) });
+      if (tile) this.tiles.keep(name, this.paint(tile, i * TILE * step, j * TILE * step, step));
       else this.tiles.delete(name);
     } catch {
       await pause(AGAIN); // else every frame would ask a server that is away
@@ -183,23 +186,12 @@ export class Pyramid {
     this.draw();
   }
 
-  /** @param {DrawingContext} context */
-  drawMarks(context) {
-    const { plot, zoom, perPixel, scene, marked } = this;
-    if (!scene || !marked) return;
-    const [start, stop] = marked;
-    const box = { ...plot, y: plot.y + (start - zoom.q0) / perPixel, h: Math.max(2, (stop - start) / perPixel) };
-    frameBox(context, box, 0, scene.theme.q, 1.5);
-  }
-
-  /** @param {DrawingContext} context @param {HTMLCanvasElement} whole @param {Theme} theme */
-  drawMap(context, whole, theme) {
-    const box = this.mapBox;
+  /** @param {DrawingContext} context @param {HTMLCanvasElement} picture @param {Theme} theme */
+  drawMap(context, picture, theme) {
+    const [box, by, span] = [this.mapBox, MAP / this.tokens, Math.max(3, MAP / this.zoom.z)];
     fillBox(context, box, theme.background);
-    canvasContext(this.canvas).drawImage(whole, box.x, box.y, box.w, box.h);
+    canvasContext(this.canvas).drawImage(picture, box.x, box.y, box.w, box.h);
     frameBox(context, box, 0, theme.border);
-    const by = MAP / this.shape[0];
-    const span = Math.max(3, MAP / this.zoom.z);
     const seen = { x: box.x + this.zoom.k0 * by, y: box.y + this.zoom.q0 * by, w: span, h: span };
     frameBox(context, seen, 0, theme.primary, 2);
   }
@@ -211,35 +203,40 @@ export class Pyramid {
 
   /** What is drawn of a query and a key: a cell of a tile, or of the overview until the tile has come. @param {number} query @param {number} key */
   drawnAt(query, key) {
-    const head = /** @type {Overview} */ (this.head);
     const size = this.step * TILE;
     const tile = this.tiles.get(this.nameOf(Math.floor(query / size), Math.floor(key / size)));
-    const [source, step] = tile ? [tile.tile, this.step] : [head, head.step];
-    const [row, column] = [query, key].map((at) => Math.floor((tile ? at % size : at) / step));
-    const at = row * source.columns + column;
-    return { size: step, code: source.codes[at], weight: source.weights?.[at] };
+    const { q, k, step, columns, codes, weights } = tile ?? /** @type {Piece} */ (this.whole);
+    const at = Math.floor((query - q) / step) * columns + Math.floor((key - k) / step);
+    return { step, code: codes[at], weight: weights?.[at] };
   }
 
-  /** What is drawn at a pointer. @param {{ clientX: number, clientY: number }} event @returns {Cell | null} */
-  cellAt(event) {
-    const [x, y] = placeOn(this.stage, event);
-    const { plot, first, perPixel } = this;
-    const [query, key] = [y - plot.y, x - plot.x].map((pixels, side) => Math.floor(first[side] + pixels * perPixel));
-    const inside = x >= plot.x && y >= plot.y && x < plot.x + plot.w && y < plot.y + plot.h;
-    if (!this.head || !inside || query >= this.shape[0] || key >= this.shape[1]) return null;
-    return { query, key, ...this.drawnAt(query, key) };
+  /** Query and key at a pointer; they may lie outside. @param {Place} at */
+  tokensAt(at) {
+    const [x, y] = placeOn(this.stage, at);
+    const { plot, zoom, perPixel } = this;
+    return { query: zoom.q0 + (y - plot.y) * perPixel, key: zoom.k0 + (x - plot.x) * perPixel };
+  }
+
+  /** What is drawn at a pointer. @param {Place} at @returns {Cell | null} */
+  cellAt(at) {
+    const { query, key } = this.tokensAt(at);
+    const span = this.tokens / this.zoom.z;
+    const isInside = this.first.every((from, side) => [query, key][side] >= from && [query, key][side] < from + span);
+    if (!this.whole || !isInside) return null;
+    const [row, column] = [query, key].map(Math.floor);
+    return { query: row, key: column, ...this.drawnAt(row, column) };
   }
 
   /** What is on show, for a file. @returns {[Pick<TextFigureHeader, "first" | "span" | "corner" | "step" | "columns">, Uint8Array]} */
   get shown() {
-    const { first, step } = this;
-    const [span, n] = [this.shape[0] / this.zoom.z, this.shape[0]];
+    const { first, step, tokens } = this;
+    const span = tokens / this.zoom.z;
     const corner = /** @type {[number, number]} */ (first.map((at) => Math.floor(at / step) * step));
-    const counts = corner.map((at, side) => Math.ceil((Math.min(n, first[side] + span) - at) / step));
-    const codes = new Uint8Array(counts[0] * counts[1]);
-    for (let i = 0, cell = 0; i < counts[0]; i++)
-      for (let j = 0; j < counts[1]; j++, cell++)
-        codes[cell] = this.drawnAt(corner[0] + i * step, corner[1] + j * step).code;
+    const counts = corner.map((at, side) => Math.ceil((Math.min(tokens, first[side] + span) - at) / step));
+    const codes = Uint8Array.from({ length: counts[0] * counts[1] }, (_, cell) => {
+      const [i, j] = [Math.floor(cell / counts[1]), cell % counts[1]];
+      return this.drawnAt(corner[0] + i * step, corner[1] + j * step).code;
+    });
     return [{ first, span, corner, step, columns: counts[1] }, codes];
   }
 
@@ -249,46 +246,35 @@ export class Pyramid {
     this.draw();
   }
 
-  /** @param {number} factor @param {[number, number]} [middle] in pixels of the stage */
-  magnify(factor, middle) {
-    const { plot, zoom, perPixel } = this;
-    const [x, y] = middle ?? [plot.x + plot.w / 2, plot.y + plot.h / 2];
-    const [q, k] = [zoom.q0 + (y - plot.y) * perPixel, zoom.k0 + (x - plot.x) * perPixel];
-    this.move(zoomAt(zoom, factor, q, k, this.shape));
-  }
-
-  /** Shows a cell large. @param {number} query @param {number} key @param {number} tokens about so many around it */
-  visit(query, key, tokens = 60) {
-    const z = this.shape[0] / tokens;
-    this.move({ z, q0: query - tokens / 2, k0: key - tokens / 2 });
+  /** @param {number} factor @param {Place} [at] null: around the middle */
+  magnify(factor, at) {
+    const { zoom } = this;
+    const half = this.tokens / zoom.z / 2;
+    const { query, key } = at ? this.tokensAt(at) : { query: zoom.q0 + half, key: zoom.k0 + half };
+    this.move(zoomAt(zoom, factor, query, key, this.shape));
   }
 
   listen() {
-    const { stage, fingers } = this;
-    stage.addEventListener("wheel", (event) => {
-      if (this.zoom.z <= 1 && event.deltaY > 0) return; // all is shown: the page scrolls on
-      event.preventDefault();
-      this.magnify(wheelFactor(event), placeOn(stage, event));
+    const { stage } = this;
+    listenToGestures(stage, {
+      begin: () => {
+        const { zoom, perPixel } = this;
+        return {
+          move: (_event, [dx, dy]) => this.move({ ...zoom, q0: zoom.q0 - dy * perPixel, k0: zoom.k0 - dx * perPixel }),
+          press: (event) => {
+            const cell = this.cellAt(event);
+            if (!this.goOnMap(event) && cell) this.does.press(cell);
+          },
+        };
+      },
+      point: (event) => this.does.point(event && this.cellAt(event)),
+      zoom: (factor, at) => this.magnify(factor, at),
+      takesWheel: (event) => this.zoom.z > 1 || event.deltaY < 0, // all is shown: the page scrolls on
     });
-    stage.addEventListener("pointerdown", (event) => {
-      stage.setPointerCapture(event.pointerId);
-      fingers.set(event.pointerId, event);
-      this.moved = fingers.size > 1;
-    });
-    stage.addEventListener("pointermove", (event) => this.hear(event));
-    for (const name of /** @type {const} */ (["pointerup", "pointercancel"])) {
-      stage.addEventListener(name, (event) => {
-        const cell = this.cellAt(event);
-        if (name === "pointerup" && fingers.has(event.pointerId) && !this.moved && !this.goOnMap(event) && cell)
-          this.does.press(cell);
-        fingers.delete(event.pointerId);
-      });
-    }
-    stage.addEventListener("pointerleave", () => this.does.point(null));
-    stage.addEventListener("dblclick", (event) => this.magnify(4, placeOn(stage, event)));
+    stage.addEventListener("dblclick", (event) => this.magnify(4, event));
     stage.addEventListener("keydown", (event) => {
       const arrow = /** @type {Record<string, number[]>} */ (ARROWS)[event.key];
-      const span = this.shape[0] / this.zoom.z / 4;
+      const span = this.tokens / this.zoom.z / 4;
       if (arrow) this.move({ ...this.zoom, q0: this.zoom.q0 + arrow[0] * span, k0: this.zoom.k0 + arrow[1] * span });
       else if (event.key === "+" || event.key === "=") this.magnify(2);
       else if (event.key === "-") this.magnify(0.5);
@@ -298,37 +284,13 @@ export class Pyramid {
     });
   }
 
-  /** @param {PointerEvent} event */
-  hear(event) {
-    const { fingers, stage } = this;
-    const before = fingers.get(event.pointerId);
-    if (!before) {
-      this.does.point(this.cellAt(event));
-      return;
-    }
-    const others = [...fingers].filter(([id]) => id !== event.pointerId).map(([, finger]) => finger);
-    if (Math.hypot(event.clientX - before.clientX, event.clientY - before.clientY) < (this.moved ? 0 : 4)) return;
-    this.moved = true;
-    fingers.set(event.pointerId, event);
-    const { zoom, perPixel } = this;
-    if (others.length) {
-      const spread = (/** @type {{ clientX: number, clientY: number }} */ finger) =>
-        Math.max(1, Math.hypot(finger.clientX - others[0].clientX, finger.clientY - others[0].clientY));
-      this.magnify(clamp(spread(event) / spread(before), 0.5, 2), placeOn(stage, others[0]));
-      return;
-    }
-    const [[x0, y0], [x1, y1]] = [placeOn(stage, before), placeOn(stage, event)];
-    this.move({ ...zoom, q0: zoom.q0 - (y1 - y0) * perPixel, k0: zoom.k0 - (x1 - x0) * perPixel });
-  }
-
   /** Goes where the small map was pressed. @param {PointerEvent} event */
   goOnMap(event) {
     const [x, y] = placeOn(this.stage, event);
-    const box = this.mapBox;
-    const [k, q] = [(x - box.x) / MAP, (y - box.y) / MAP];
+    const [k, q] = [(x - this.mapBox.x) / MAP, (y - this.mapBox.y) / MAP];
     if (this.zoom.z <= 1.5 || k < 0 || q < 0 || k > 1 || q > 1) return false;
-    const [n, span] = [this.shape[0], this.shape[0] / this.zoom.z / 2];
-    this.move({ ...this.zoom, q0: q * n - span, k0: k * n - span });
+    const half = this.tokens / this.zoom.z / 2;
+    this.move({ ...this.zoom, q0: q * this.tokens - half, k0: k * this.tokens - half });
     return true;
   }
 }

@@ -15,7 +15,7 @@ import { DECADES, unitOf } from "./tile_numbers.js";
  */
 
 export const ROOM = { left: 118, top: 74 };
-const LINE = 13;
+export const LINE = 13; // pixels of a name
 
 /** Pixels of codes; masked is transparent. @param {Stops} stops */
 export function codeColours(stops) {

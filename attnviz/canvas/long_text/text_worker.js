@@ -3,21 +3,18 @@
 import kernel from "../shared/kernel.wat";
 import { HeadWeights } from "./tile_numbers.js";
 
-/** @typedef {"tile" | "sketch" | "strip" | "meanRow"} Job */
+/** @typedef {"tile" | "sketch" | "meanRow"} Job */
 /** @typedef {{ name: string, n: number, width: number, vectors?: ["q" | "k", number, Float32Array], sums?: Float32Array, job?: Job, numbers?: any[] }} Request */
 
 /** @type {{ name: string, weights: HeadWeights } | null} the head that was asked for last */
 let held = null;
-
-/** The program, where this page may run one. */
-const program = (() => {
-  try {
-    void new WebAssembly.Module(kernel);
-    return kernel;
-  } catch {
-    return null;
-  }
-})();
+/** @type {BufferSource | null} the program, where this page may run one */
+let program = kernel;
+try {
+  void new WebAssembly.Module(kernel);
+} catch {
+  program = null;
+}
 
 addEventListener("message", (/** @type {MessageEvent<Request>} */ { data }) => {
   const { name, n, width, vectors, sums, job, numbers = [] } = data;

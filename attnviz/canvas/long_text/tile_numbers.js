@@ -109,11 +109,6 @@ export class HeadWeights {
     return this.blocks(rule, rows, 1, 0, this.n, step);
   }
 
-  /** Some rows of blocks, whole: those of the queries from `start` to `stop`. @param {Rule} rule @param {number} step @param {number} start @param {number} stop */
-  strip(rule, step, start, stop) {
-    return this.blocks(rule, range(start, stop), step, 0, this.n, step);
-  }
-
   /** The mean of some rows. @param {Rule} rule @param {number} start @param {number} stop */
   meanRow(rule, start, stop) {
     const mean = new Float32Array(this.n);
