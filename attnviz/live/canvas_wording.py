@@ -243,6 +243,21 @@ def mask_text() -> dict[str, str]:
         "keys": _("Keys"),
         "kept": _("may look"),
         "cut": _("may not look"),
+        "new_word": _("new “{token}”"),
+        "not_yet": _("hidden from “{token}”"),
+        "sweeps": _("the mask, row by row"),
+        "share": _("0 to 100% of a row’s attention"),
+        "play": _("Play"),
+        "empty_row": _("“{token}” may look at nothing: its row is zero. A plain softmax would make it NaN."),
+        "open_row": _("“{token}” may look at all {total} {total:word|words}: nothing is hidden from it."),
+        "flows": _(
+            "“{token}” may look at {count} of {total} words. Hidden ones had {taken} of its attention, which flows to "
+            "what is left: most to “{key}”, +{gain}."
+        ),
+        "flows_alike": _(
+            "“{token}” may look at {count} of {total} words. Hidden ones had {taken} of its attention, which flows to "
+            "what is left: +{gain} each, at most."
+        ),
     } | joining_text()
 
 

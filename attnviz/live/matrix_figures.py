@@ -133,13 +133,19 @@ class CellFigure:
 
 @dataclass(frozen=True)
 class MaskFigure:
-    """`allowed` (Q, K) boolean, True where a query may look at a key."""
+    """`allowed` (Q, K) boolean, True where a query may look at a key.
+
+    With raw `scores` (T, T) and their `scale`: the weights under this mask, and the ribbons of a `word`.
+    """
 
     scene: ClassVar[str] = "mask"
     allowed: np.ndarray
     rows: Sequence[str]
     cols: Sequence[str]
     title: str = ""
+    scores: np.ndarray | None = None
+    scale: float | None = None
+    word: int = 0
 
     @property
     def header(self) -> dict[str, Any]:
@@ -148,13 +154,16 @@ class MaskFigure:
             "k": list(self.cols),
             "shape": list(self.allowed.shape),
             "title": self.title,
+            "scale": self.scale,
+            "word": self.word,
             "colours": canvas_wording.scene_colours(),
             "words": canvas_wording.mask_text(),
         }
 
     @property
     def payload(self) -> bytes:
-        return np.packbits(self.allowed).tobytes()
+        scores = b"" if self.scores is None else self.scores.astype("<f4").tobytes()
+        return np.packbits(self.allowed).tobytes() + scores
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from tests.browser.conftest import answered, still, until
 
 
 def kept(page, text):
-    """Wait until Python's sentence under the grid contains `text`."""
-    page.get_by_text(text).wait_for()
+    """Wait until the page says `text`."""
+    page.get_by_text(text).first.wait_for()
 
 
 def test_paint_reaches_weights_code_and_link_is_undone_and_is_kept_under_another_rule(opened):
@@ -24,42 +24,45 @@ def test_paint_reaches_weights_code_and_link_is_undone_and_is_kept_under_another
     def cell(q, k):
         return cell_on(page.get_by_test_id("mask"), q, k, 10)
 
-    kept(page, "55 of 100 scores.")
+    kept(page, "keeps 55 of 100 pairs")
     page.mouse.move(*cell(9, 0))
     page.mouse.down()
     page.mouse.move(*cell(9, 9), steps=6)
     page.mouse.up()
-    kept(page, "45 of 100 scores. 10 cells are painted.")
+    kept(page, "keeps 45 of 100 pairs")
+    kept(page, "Remove the paint: 10 cells")
     kept(page, "may look at nothing. Its row is zero here")
     page.keyboard.press("Control+z")
-    kept(page, "55 of 100 scores.")
+    kept(page, "keeps 55 of 100 pairs")
     page.get_by_text("may look at nothing. Its row").wait_for(state="detached")
     page.wait_for_function("() => !location.search.includes('m_paint')")
     for key in ("ArrowUp", "Space"):
         page.keyboard.press(key)
-    kept(page, "1 cell is painted.")
+    kept(page, "Remove the paint: 1 cell")
     page.keyboard.press("Control+z")
-    kept(page, "55 of 100 scores.")
+    kept(page, "keeps 55 of 100 pairs")
     page.mouse.click(*cell(0, 9))
-    kept(page, "56 of 100 scores. 1 cell is painted.")
+    kept(page, "keeps 56 of 100 pairs")
+    kept(page, "Remove the paint: 1 cell")
     page.get_by_text("The same in PyTorch").click()
     page.get_by_text("(0, 9, True)").wait_for()
     page.wait_for_url("**m_paint=*")
     page.reload()
-    kept(page, "56 of 100 scores. 1 cell is painted.")
+    kept(page, "keeps 56 of 100 pairs")
+    kept(page, "Remove the paint: 1 cell")
     still(page)  # a list that is opened while the page still comes is closed again
     rules = page.get_by_label("The mask, painted over", exact=True)
     until(lambda: rules.click() or page.get_by_role("option").first.is_visible())
     page.get_by_role("option", name="sliding window").click()
-    kept(page, "35 of 100 scores. 1 cell is painted.")
+    kept(page, "keeps 35 of 100 pairs")
     window = page.get_by_label("words seen, itself included")
     window.fill("2")
     window.press("Enter")
-    kept(page, "20 of 100 scores. 1 cell is painted.")
+    kept(page, "keeps 20 of 100 pairs")
     assert "m_rule1=window" in page.url
     assert "m1_window_window=2" in page.url
-    page.get_by_role("button", name="Remove the paint").click()
-    kept(page, "19 of 100 scores.")
+    page.get_by_role("button", name="Remove the paint: 1 cell").click()
+    kept(page, "keeps 19 of 100 pairs")
 
 
 def at(page, sheet, r, c):

@@ -45,7 +45,7 @@ PICTURES = (
     ("", "home-out"),
     (f"{CAT}&c={quote(pack({'pins': PINS}))}", "cell-out"),
     (f"{CAT}&open_place=true", "place-out"),
-    ("masks", "m-after-save"),
+    ("masks?m_rule1=window&m_word=6", "m-grid-save"),
     ("build", "build_step"),
     ("scaling?s_section=alternatives", "s_bars_alternatives_picture"),
     ("decoding?d_view=bytes", "d_growth_save"),

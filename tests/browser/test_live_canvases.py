@@ -42,7 +42,6 @@ CANVASES = {
     "sharing_columns": ("sharing?h_context=2048", "h-three", "canvas-of-h-three"),
     "heads_map": ("heads?hd_model=minilm-l6&hd_order=layer", "hd_map", "hd_map_canvas"),
     "model_strip": ("explore?open_place=true", "place-out", "place"),
-    "head": ("masks?m_rule1=window", "m-after-save", "m-after"),
     "head, mean": ("explore?open_average=true", "average-out", "average"),
     "head, mistake": ("mistakes?mistake=top_left&guess=top_left.7", "mistake-wrong-save", "mistake-wrong"),
     "ribbons": ("?start_matrix=true", "home-out", "home"),

@@ -51,7 +51,7 @@ test("the middle of every cell is hit, at any zoom, and so are the labels beside
 
 test("a mask's cells and labels are hit, its rim is nothing, and a stroke that leaves stays on the rim", () => {
   const shape = /** @type {Shape} */ ([5, 8]);
-  const { plot, cell } = maskLayout({ shape, width: 400, font: 12, labelsQ: 40, labelsK: 40, compact: false });
+  const { plot, cell } = maskLayout({ shape, width: 400, font: 12, labelsQ: 40, labelsK: 40 });
   for (let q = 0; q < 5; q++) {
     for (let k = 0; k < 8; k++) {
       const at = /** @type {[number, number]} */ ([plot.x + (k + 0.5) * cell, plot.y + (q + 0.5) * cell]);

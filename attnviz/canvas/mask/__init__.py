@@ -1,4 +1,4 @@
-"""A boolean grid over tokens, painted with mouse, finger or keyboard: who may look at whom."""
+"""A boolean grid over tokens, painted by hand: who may look at whom, and what attention is left."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.base.message import Problem
-from attnviz.base.packed import pack_bits
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.component import mount_component
-from attnviz.live import canvas_wording
+from attnviz.canvas.shared.component import count, mount_component
+from attnviz.live.matrix_figures import MaskFigure
 
 MOST_CELLS = 512 * 512
 
@@ -23,14 +22,18 @@ def mask_grid(
     *,
     on_change: Callable[[NDArray[np.bool_]], None],
     label: str = "",
-    compact: bool = False,
+    scores: NDArray[np.float32] | None = None,
+    scale: float | None = None,
+    word: int = 0,
+    on_word: Callable[[int], None] | None = None,
 ) -> None:
     """Draw `mask` (Q, K), True = may attend, to be painted on.
 
     A gesture that begins on an allowed cell forbids, one that begins on a forbidden cell allows;
     Python hears of it when the gesture ends: `on_change` is called before the rerun, and the caller passes
     the new mask in. Undo and redo work in the browser and also reach Python.
-    `label` is what the grid is called, in the visitor's language; a `compact` one stands beside compact heads.
+    `label` is what the grid is called, in the visitor's language. With raw `scores` (T, T) and their `scale` cells show
+    weights under the mask, and ribbons those of a `word`; `on_word` hears of another one.
     """
     allowed = np.asarray(mask, bool)
     queries, keys = len(tokens_q), len(tokens_q if tokens_k is None else tokens_k)
@@ -43,25 +46,28 @@ def mask_grid(
             columns=keys,
             most=MOST_CELLS,
         )
-    bits = pack_bits(allowed)
     q, k = [str(t) for t in tokens_q], None if tokens_k is None else [str(t) for t in tokens_k]
-    header: dict[str, Any] = {
-        "shape": list(allowed.shape),
-        "compact": compact,
-        "q": q,
-        "k": k,
-        "label": label,
-        "colours": canvas_wording.scene_colours(),
-        "words": canvas_wording.mask_text(),
-        "data": packing.fingerprint(bits, q, k),
-    }
-    squeezed = packing.deflate(bits)
+    figure = MaskFigure(allowed, q, q if k is None else k, scores=scores, scale=scale, word=word)
+    payload = figure.payload
+    header: dict[str, Any] = {"k": k, "label": label, "data": packing.fingerprint(payload, q, k)}
+
+    def read(report: dict[str, Any]) -> tuple[NDArray[np.bool_], int] | None:
+        painted, at = packing.parse_bits(report.get("bits"), allowed.shape), count(report.get("word"), queries)
+        return None if painted is None else (painted, word if at is None else at)
+
+    def hear(told: tuple[NDArray[np.bool_], int]) -> None:
+        painted, at = told
+        if on_word is not None and at != word:
+            on_word(at)
+        if (painted != allowed).any():
+            on_change(painted)
+
     mount_component(
         "mask",
         key,
         "paint",
-        header,
-        lambda report: packing.parse_bits(report.get("bits"), allowed.shape),
-        on_change,
-        squeezed,
+        figure.header | header,
+        read,
+        hear,
+        packing.deflate(payload),
     )

@@ -3,9 +3,11 @@
 import { readTheme } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
 import { ARROWS, isPress } from "../shared/controls.js";
-import { addButton, el, joinTexts, liveRegion } from "../shared/dom.js";
+import { addButton, createBox, el, joinTexts, liveRegion } from "../shared/dom.js";
 import { MaskDrawing } from "./mask_drawing.js";
-import { cellsOfBox, cellsOfLine, maskFigure } from "./mask_scene.js";
+import { MaskFlow } from "./mask_flow.js";
+import { cellsOfBox, cellsOfLine, maskFilm, maskFigure } from "./mask_scene.js";
+import { readScores } from "./mask_weights.js";
 import { clamp } from "../shared/numbers.js";
 import { isSame } from "../scene/glide.js";
 import { offerPicture } from "../shared/offer.js";
@@ -14,7 +16,8 @@ import { oncePerFrame } from "../shared/surface.js";
 import { tokenLabels } from "../shared/token_labels.js";
 import { cellsBetween } from "../shared/zoom.js";
 
-/** @import { Component, FigurePart } from "../shared/types.js" */
+/** @import { Mask } from "./mask_drawing.js" */
+/** @import { Component, FigurePart, MaskFigureHeader } from "../shared/types.js" */
 
 /**
  * A hand at work: on a label, or painting cells, which become `on` and were `before`; `box`: those of a box.
@@ -25,13 +28,13 @@ import { cellsBetween } from "../shared/zoom.js";
 
 const MOST_UNDO = 60;
 
-class MaskEditor extends MaskDrawing {
+export class MaskEditor extends MaskDrawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    this.head = el("div", "av-wrap av-mask-head");
+    this.bar = el("div", "av-wrap av-mask-head");
     this.tools = el("div", "av-tools");
-    this.head.append(this.count, this.tools);
+    this.bar.append(this.count, this.tools);
     this.help = el("div", "av-sr", null, { id: "help" });
     this.live = liveRegion();
     /** @type {Uint8Array[]} */
@@ -47,14 +50,31 @@ class MaskEditor extends MaskDrawing {
     this.relight = oncePerFrame(() => this.light());
     this.redraw = oncePerFrame(() => this.draw());
     this.listen();
-    offerPicture(root, () => [this.part()], maskFigure);
+    this.flow = new MaskFlow(this);
+    offerPicture(
+      root,
+      () => [this.part()],
+      maskFigure,
+      () => maskFilm(...this.told()),
+    );
+  }
+
+  /** What a file is made of: without weights there is no film. @returns {[MaskFigureHeader, Uint8Array]} */
+  told() {
+    const { header, cells, raw } = this.shown;
+    const { q, k, shape, colours, words, scale } = header;
+    const bits = packCells(cells);
+    const scores = raw ? new Uint8Array(raw.scores.slice().buffer) : new Uint8Array();
+    const payload = new Uint8Array(bits.length + scores.length);
+    payload.set(bits);
+    payload.set(scores, bits.length);
+    return [{ q, k, shape, title: "", colours, words, scale, word: this.word }, payload];
   }
 
   /** The mask on show, as a part of a figure. @returns {FigurePart} */
   part() {
-    const { header, cells } = this.shown;
-    const { q, k, shape, colours, words } = header;
-    return ["mask", { q, k, shape, title: "", colours, words }, packCells(cells)];
+    const [header, payload] = this.told();
+    return ["mask", { ...header, swept: this.swept }, payload];
   }
 
   /** @param {Component} component */
@@ -62,17 +82,26 @@ class MaskEditor extends MaskDrawing {
     const { header, payload, turn } = this.open(component);
     const before = this.held;
     const known = before?.header.data === header.data;
-    const given = known ? before.given : unpackBits(await inflate(payload), header.shape[0] * header.shape[1]);
+    const bytes = known ? null : await inflate(payload);
+    const given = bytes ? unpackBits(bytes, header.shape[0] * header.shape[1]) : /** @type {Mask} */ (before).given;
+    const raw = bytes ? readScores(header, bytes) : /** @type {Mask} */ (before).raw;
     if (turn !== this.turn) return;
     const sameTokens = before !== null && isSame([before.header.q, before.header.k], [header.q, header.k]);
     const [labelsQ, labelsK] = sameTokens ? [before.labelsQ, before.labelsK] : tokenLabels(header);
     const behind = this.gestures.isBehind(header.session, header.ack) || this.gesture?.kind === "paint";
     const cells = sameTokens ? this.adopted(given, behind) : this.begun(given);
     const theme = readTheme(this.root, header.colours);
-    this.hold({ header, given, cells, theme, labelsQ, labelsK });
-    if (!before) this.root.append(this.help, this.live, this.head, this.stage, this.read, this.legend);
+    this.hold({ header, given, cells, raw, theme, labelsQ, labelsK });
+    if (!behind) this.word = header.word;
+    if (!before) this.build();
     this.dress();
     this.resize();
+    this.flow.dress(this.head, this.beside, !sameTokens, !before);
+  }
+
+  build() {
+    const left = createBox("mk-mask", this.bar, this.stage, this.read, this.legend);
+    this.root.append(this.help, this.live, createBox("mk-both", left, this.flow.box));
   }
 
   /** The cells for other tokens: Python's, with nothing to undo. @param {Uint8Array} given */
@@ -113,6 +142,52 @@ class MaskEditor extends MaskDrawing {
     };
   }
 
+  resize() {
+    super.resize();
+    if (this.held) this.flow.dress(this.head, this.beside, false);
+    this.light();
+  }
+
+  light() {
+    super.light();
+    if (!this.head) return;
+    const [q, k] = this.hover ?? this.cursor ?? [-1, -1];
+    const word = q < 0 ? this.word : q;
+    this.flow.show(this.head, word, k >= 0 && this.head.allowed?.[word * this.head.n + k] ? k : null);
+  }
+
+  /** @param {number} rows that the mask has come over */
+  setSwept(rows) {
+    this.swept = rows;
+    this.redraw();
+  }
+
+  /** Shows another word's row. @param {number} word */
+  setWord(word) {
+    this.word = word;
+    this.hover = null;
+    this.emit();
+  }
+
+  /** A pointer on the ribbons points at a cell. @param {[number, number] | null} cell */
+  point(cell) {
+    if (this.gesture) return;
+    this.hover = cell;
+    this.relight();
+  }
+
+  /** @param {[number, number]} cell */
+  toggle([q, k]) {
+    this.finishFilm();
+    const i = q * this.shown.header.shape[1] + k;
+    this.put([i], this.shown.cells[i] ? 0 : 1);
+  }
+
+  /** Whoever paints sees all of the mask. */
+  finishFilm() {
+    if (this.head) this.flow.stand(this.shown.header.shape[0]);
+  }
+
   drawCount() {
     super.drawCount();
     if (!this.buttons) return;
@@ -146,6 +221,8 @@ class MaskEditor extends MaskDrawing {
     if (!hit) return;
     const [q, k] = hit;
     const pointer = event.pointerId;
+    this.finishFilm();
+    if (q >= 0) this.word = q;
     if (q < 0 || k < 0) {
       this.gesture = { kind: "label", label: hit, pointer };
       return;
@@ -221,7 +298,7 @@ class MaskEditor extends MaskDrawing {
 
   emit() {
     this.redraw();
-    this.tellPython("paint", { bits: packBits(this.shown.cells) });
+    this.tellPython("paint", { bits: packBits(this.shown.cells), word: this.word });
   }
 
   /** Undoes a gesture, or does it again. @param {"undo" | "redo"} way */
@@ -262,6 +339,8 @@ class MaskEditor extends MaskDrawing {
     /** @type {[number, number]} */
     const to = [clamp(q + dq, 0, nq - 1), clamp(k + dk, 0, nk - 1)];
     this.cursor = to;
+    this.finishFilm();
+    this.word = to[0];
     this.hover = null;
     if (painting && this.brush !== null) this.put([to[0] * nk + to[1]], this.brush);
     const row = to[0] === q ? "" : this.rowSaid(to[0]);

@@ -1,21 +1,26 @@
 // A mask as drawn: cells that may look in colour, the others hatched, what is pointed at, in words too.
 
-import { css } from "../shared/colour.js";
+import { css, cssGradient } from "../shared/colour.js";
 import { Drawing } from "../shared/component.js";
 import { el, fill, visibleToken } from "../shared/dom.js";
-import { COMPACT } from "../heatmap/heatmap_scene.js";
-import { drawMask, isEmptyRow, maskHit, maskInk, maskLayout, maskPixels, nearestCell } from "./mask_scene.js";
+import { drawMask, isEmptyRow, LONG, maskHit, maskInk, maskLayout, maskPixels, nearestCell } from "./mask_scene.js";
+import { maskedHead, sweep } from "./mask_weights.js";
 import { singlePositions } from "../head/head_numbers.js";
 import { Glide } from "../scene/glide.js";
 import { matrixBetween, glidingMatrix } from "../scene/glide_matrix.js";
 import { drawWith, layOver, markPainted, notePlot, outline, sizeCanvas, createStage } from "../shared/surface.js";
 import { drawColumnLabel, drawPill, LONGEST_LABEL } from "../shared/token_labels.js";
-import { placeOn } from "../shared/window.js";
+import { clamp } from "../shared/numbers.js";
+import { magnification, placeOn, placeOnPage, presentationRoom } from "../shared/window.js";
 
 /** @import { Matrix } from "../scene/glide_matrix.js" */
 /** @import { MaskScene } from "./mask_scene.js" */
 /** @import { TokenLabels } from "../shared/token_labels.js" */
-/** @import { Axis, MaskHeader, Theme } from "../shared/types.js" */
+/** @import { Head } from "../ribbons/ribbons_numbers.js" */
+/** @import { Axis, MaskHeader, RawHead, Stops, Theme } from "../shared/types.js" */
+
+/** Pixels from which ribbons stand beside the mask, between both, of a cell at most, of all rows at least, and around them. */
+const [WIDE, GAP, LARGEST, LEAST, AROUND] = [760, 28, 60, 300, 150];
 
 /**
  * All that a drawing needs, complete or not there at all.
@@ -23,6 +28,7 @@ import { placeOn } from "../shared/window.js";
  * @property {MaskHeader} header
  * @property {Uint8Array} given the mask as Python sent it
  * @property {Uint8Array} cells the mask as it is painted: 1 = may look
+ * @property {RawHead | null} raw scores, where weights are shown
  * @property {Theme} theme
  * @property {TokenLabels} labelsQ
  * @property {TokenLabels} labelsK
@@ -42,31 +48,45 @@ export class MaskDrawing extends Drawing {
     this.read = el("div", "av-readout", "", { "data-testid": "readout" });
     this.legend = el("div", "av-bar-row av-legend");
     this.glide = new Glide(this.stage, (/** @type {Matrix} */ matrix) => this.drawCells(matrix), matrixBetween);
-    /** Where all stands, once it is known how wide it may be. */
+    /** Where all stands, once it is known how wide it may be, and what is left for ribbons. */
+    this.beside = 0;
     this.places = { plot: { x: 0, y: 0, w: 0, h: 0 }, font: 12, room: 0, cell: 0, flat: true, width: 0, height: 0 };
     /** @type {[number, number] | null} the cell or label under the pointer */
     this.hover = null;
     /** @type {[number, number] | null} the cell that the keyboard is on */
     this.cursor = null;
+    /** The word whose row is shown, how many rows the mask has come over, and the weights that it leaves. */
+    this.word = 0;
+    this.swept = Infinity;
+    /** @type {Head | null} */
+    this.head = null;
   }
 
   drawLegend() {
-    const { words } = this.shown.header;
-    const swatch = el("span", "av-swatch");
-    swatch.style.background = css(maskInk(this.shown.theme));
-    const [kept, cut] = [words.kept, words.cut].map((text) => el("span", "av-bar-name", text));
+    const { header, theme, raw } = this.shown;
+    const { words, colours, shape } = header;
+    const swatch = el("span", raw ? "av-swatch mk-scale" : "av-swatch");
+    const stops = shape[1] > LONG ? colours.weights.map(([t, colour]) => [t * t, colour]) : colours.weights;
+    swatch.style.background = raw ? cssGradient(/** @type {Stops} */ (stops)) : css(maskInk(theme));
+    const [kept, cut] = [raw ? words.share : words.kept, words.cut].map((text) => el("span", "av-bar-name", text));
     this.legend.replaceChildren(swatch, kept, el("span", "av-bar-hatch"), cut);
   }
 
   resize() {
     const width = this.root.clientWidth;
     if (!this.held || width === 0) return;
-    const { header, labelsQ, labelsK } = this.held;
-    const { compact, shape } = header;
-    const font = compact ? COMPACT.font : 12;
-    const room = Math.min(compact ? COMPACT.room : LONGEST_LABEL, width * 0.26);
+    const { header, labelsQ, labelsK, raw } = this.held;
+    const { shape } = header;
+    const isBeside = raw !== null && width >= WIDE && shape[1] <= LONG;
+    this.root.dataset.beside = String(isBeside);
+    const half = isBeside ? Math.round(width * 0.48) : width;
+    const font = width < WIDE ? 12 : 13;
+    const room = Math.min(LONGEST_LABEL, half * 0.26);
     const widths = { labelsQ: labelsQ.width(room, font), labelsK: labelsK.width(room, font) };
-    this.places = { font, room, ...maskLayout({ shape, width, font, compact, ...widths }) };
+    const left = presentationRoom(this.root) ?? (innerHeight - placeOnPage(this.root)) / magnification(this.root);
+    const size = raw && isBeside ? { largest: LARGEST, high: clamp(left - AROUND, LEAST, 640) } : {};
+    this.places = { font, room, ...maskLayout({ shape, width: half, font, ...widths, ...size }) };
+    this.beside = isBeside ? width - half - GAP : width;
     layOver(this.pad, this.places.plot);
     notePlot(this.stage, this.places.plot);
     this.draw();
@@ -74,9 +94,10 @@ export class MaskDrawing extends Drawing {
 
   draw() {
     if (!this.held || !this.places.cell) return;
-    const { header, labelsQ } = this.held;
+    const { header, labelsQ, raw, cells } = this.held;
+    this.head = raw && maskedHead(header.q, raw, sweep(cells, header.shape, this.swept));
     const matrix = glidingMatrix(labelsQ.texts.join(), maskPixels(this.scene()), header.shape.map(singlePositions));
-    if (this.isPainting) this.glide.show(matrix);
+    if (this.isPainting && !raw) this.glide.show(matrix);
     else this.glide.to(matrix);
     this.drawCount();
     this.light();
@@ -96,7 +117,9 @@ export class MaskDrawing extends Drawing {
   /** What is drawn now. @returns {MaskScene} */
   scene() {
     const { colours, shape } = this.shown.header;
-    return { ...this.shown, ...this.places, colours, shape };
+    const { head, shown, swept } = this;
+    const cells = sweep(shown.cells, shape, swept);
+    return { ...shown, ...this.places, colours, shape, cells, weights: head?.weights };
   }
 
   light() {
@@ -107,8 +130,8 @@ export class MaskDrawing extends Drawing {
     const at = this.hover ?? this.cursor;
     this.read.textContent = at ? this.readout(at) : "";
     this.stage.dataset.at = at ? at.join(",") : "";
-    if (!at) return;
-    const [q, k] = at;
+    if (!at && !this.head) return;
+    const [q, k] = at ?? [this.word, -1];
     context.font = `${size}px ${theme.font}`;
     if (q >= 0) {
       const label = labelsQ.cut(q, room, size);

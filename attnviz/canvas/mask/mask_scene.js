@@ -1,17 +1,21 @@
 // A mask as a drawing knows it: its cells, names of rows and columns, what has no key left; where its cells are and which of
 // them a gesture covers; and a mask as a figure. No page.
 
-import { css, mixColours, toPixel, rgb } from "../shared/colour.js";
+import { css, inkOn, mixColours, ramp, toPixel, toRgb, rgb } from "../shared/colour.js";
 import { drawWith, fillBox, strokeGrid, writeText } from "../shared/surface.js";
 import { drawColumnLabel, labelStep } from "../shared/token_labels.js";
-import { COMPACT, measureLabels } from "../heatmap/heatmap_scene.js";
-import { clamp } from "../shared/numbers.js";
+import { measureLabels } from "../heatmap/heatmap_scene.js";
+import { clamp, formatPercent } from "../shared/numbers.js";
 import { layoutInFile, nameSides } from "../head/head_figure.js";
 import { unpackBits } from "../shared/packing.js";
+import { drawRibbons, ribbonsScene } from "../ribbons/ribbons_scene.js";
+import { plainText } from "../ribbons/ribbons_numbers.js";
+import { filmOfSteps } from "../scene/film.js";
 import { textWidth } from "../scene/text_width.js";
+import { describeFlow, readWeights, sweep, wordView } from "./mask_weights.js";
 
 /** @import { TokenLabels } from "../shared/token_labels.js" */
-/** @import { Colours, DrawingContext, MaskFigureHeader, Rectangle, Shape, Theme } from "../shared/types.js" */
+/** @import { Colours, DrawingContext, Film, MaskFigureHeader, Rectangle, Shape, Theme } from "../shared/types.js" */
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
 
@@ -26,9 +30,13 @@ import { textWidth } from "../scene/text_width.js";
  * @property {Colours} colours
  * @property {Shape} shape
  * @property {Uint8Array} cells 1 = may look
+ * @property {Float32Array | null} [weights] what each cell gets of its row's attention, where that is known
  * @property {TokenLabels} labelsQ
  * @property {TokenLabels} labelsK
  */
+
+/** Words of which each gets so little that colours go by the root; pixels of a cell that holds its percent. */
+export const [LONG, HOLDS] = [32, 30];
 
 /** The colour of a cell that may look: the theme's own, a little towards the background. @param {Theme} theme */
 export function maskInk({ primary, background }) {
@@ -40,10 +48,12 @@ export function isEmptyRow({ cells, shape: [, nk] }, q) {
   return !cells.subarray(q * nk, (q + 1) * nk).some(Boolean);
 }
 
-/** Pixels of a mask; nothing where no query may look. @param {MaskScene} scene */
-export function maskPixels({ cells, theme }) {
+/** Pixels of a mask, its weights where they are known; nothing where no query may look. @param {MaskScene} scene */
+export function maskPixels({ cells, theme, weights, colours, shape }) {
   const solid = toPixel(maskInk(theme));
-  return Uint32Array.from(cells, (open) => (open ? solid : 0));
+  const steps = weights ? ramp(colours.weights) : null;
+  const at = shape[1] > LONG ? Math.sqrt : (/** @type {number} */ share) => share;
+  return Uint32Array.from(cells, (open, i) => (!open ? 0 : steps && weights ? steps[Math.round(255 * at(weights[i]))] : solid)); // prettier-ignore
 }
 
 /** Hatch, cells, and names beside them. */
@@ -52,7 +62,18 @@ export function drawMask(context, scene, pixels = maskPixels(scene)) {
   const { plot, colours, theme, shape } = scene;
   context.hatch(plot, colours.masked, theme.dark);
   context.cells(pixels, shape[1], plot);
+  if (scene.weights && scene.cell >= HOLDS) drawPercents(context, scene, pixels);
   drawMaskAxes(context, scene);
+}
+
+/** What each open cell gets. @param {DrawingContext} context @param {MaskScene} scene @param {Uint32Array} pixels */
+function drawPercents(context, { plot, cell, cells, weights, shape: [, nk], theme }, pixels) {
+  (weights ?? []).forEach((share, i) => {
+    if (!cells[i]) return;
+    const [q, k] = [Math.floor(i / nk), i % nk];
+    const text = { ...theme, text: inkOn(toRgb(pixels[i])) };
+    writeText(context, formatPercent(share, 0), plot.x + (k + 0.5) * cell, plot.y + (q + 0.5) * cell, text, cell < 40 ? "11px" : "13px", 1, "center"); // prettier-ignore
+  });
 }
 
 /** What stands over the cells and beside them. @param {DrawingContext} context @param {MaskScene} scene */
@@ -81,14 +102,12 @@ function drawMaskAxes(context, scene) {
 }
 
 /**
- * Sizes for the width there is; `labelsQ` and `labelsK` are the widths of the widest labels. A compact grid has the cells
- * of a compact heatmap beside it.
- * @param {{ shape: Shape, width: number, font: number, labelsQ: number, labelsK: number, compact: boolean }} given
+ * Sizes for the width there is; `labelsQ` and `labelsK` are the widths of the widest labels, `high` how high all rows may be.
+ * @param {{ shape: Shape, width: number, font: number, labelsQ: number, labelsK: number, largest?: number, high?: number }} given
  */
-export function maskLayout({ shape: [nq, nk], width, font, labelsQ, labelsK, compact }) {
-  const largest = compact ? COMPACT.cell : 34;
+export function maskLayout({ shape: [nq, nk], width, font, labelsQ, labelsK, largest = 34, high = 640 }) {
   const { left, right, top, cell: most, flat } = measureLabels({ nk, width, font, labelsQ, labelsK }, largest);
-  const cell = Math.min(most, compact ? COMPACT.high / nq : Math.max(6, 640 / nq));
+  const cell = Math.min(most, Math.max(6, high / nq));
   const plot = { x: left, y: top, w: cell * nk, h: cell * nq };
   return { plot, cell, flat, width: Math.ceil(left + plot.w + right), height: Math.ceil(top + plot.h + 4) };
 }
@@ -129,31 +148,52 @@ export function cellsOfLine([q, k], [nq, nk]) {
   return Array.from({ length: nq }, (_, j) => j * nk + k);
 }
 
-const LEGEND = 28;
+/** Pixels of the legend, of the ribbons beside the mask in a file, and between both. */
+const [LEGEND, BESIDE, GAP] = [28, 660, 36];
 
-/** @param {MaskFigureHeader} header @param {Uint8Array} payload bits @param {Theme} theme @param {boolean} bar @returns {Figure} */
+/** @param {MaskFigureHeader} header @param {Uint8Array} payload bits, and scores @param {Theme} theme @param {boolean} bar @returns {Figure} */
 export function maskFigure(header, payload, theme, bar) {
-  const { shape, colours, words, title } = header;
-  const { places, cell, width } = layoutInFile(header, 34);
+  const { shape, colours, words, title, scale } = header;
+  const { places, cell, width } = layoutInFile(header, scale === null ? 34 : 44);
   const { plot } = places;
+  const cells = sweep(unpackBits(payload, shape[0] * shape[1]), shape, header.swept ?? shape[0]);
+  const head = readWeights(header, payload, cells);
   /** @type {MaskScene} */
-  const scene = { ...places, cell, theme, colours, shape, cells: unpackBits(payload, shape[0] * shape[1]) };
+  const scene = { ...places, cell, theme, colours, shape, cells, weights: head?.weights };
   const end = plot.y + plot.h + 6;
-  const second = plot.x + 20 + textWidth(words.kept, 12) + 16;
+  const kept = head ? words.share : words.kept;
+  const second = plot.x + 20 + textWidth(kept, 12) + 16;
+  const look = { theme, colours, words };
+  const ribbons = head && shape[1] <= LONG ? ribbonsScene(head, wordView(header.word), BESIDE, look) : null;
   const draw = (/** @type {SvgContext} */ context) => {
     nameSides(context, plot, theme, words);
     drawMask(context, scene);
+    if (ribbons) {
+      context.save();
+      context.translate(width + GAP, Math.max(0, (end - ribbons.height) / 2));
+      drawRibbons(context, ribbons, look);
+      context.restore();
+    }
     if (!bar) return;
-    fillBox(context, { x: plot.x, y: end + 8, w: 14, h: 10 }, css(maskInk(theme)));
+    if (!head) fillBox(context, { x: plot.x, y: end + 8, w: 14, h: 10 }, css(maskInk(theme)));
+    else context.cells(ramp(colours.weights), 256, { x: plot.x, y: end + 8, w: 14, h: 10 });
     context.hatch({ x: second, y: end + 8, w: 14, h: 10 }, colours.masked, theme.dark);
-    writeText(context, words.kept, plot.x + 20, end + 13, theme, "12px");
+    writeText(context, kept, plot.x + 20, end + 13, theme, "12px");
     writeText(context, words.cut, second + 20, end + 13, theme, "12px");
   };
   const legend = second + 20 + textWidth(words.cut, 12) + 8;
   return {
-    width: Math.ceil(Math.max(width, bar ? legend : 0)),
-    height: Math.ceil(end + (bar ? LEGEND : 0)),
-    title,
+    width: Math.ceil(Math.max(width + (ribbons ? GAP + BESIDE : 0), bar ? legend : 0)),
+    height: Math.ceil(Math.max(end + (bar ? LEGEND : 0), ribbons?.height ?? 0)),
+    title: title || (head ? plainText([describeFlow(head, header.word, words)], words) : ""),
     draw,
   };
+}
+
+/** The mask falls over row after row. @param {MaskFigureHeader} header @param {Uint8Array} payload @returns {Film} */
+export function maskFilm(header, payload) {
+  const rows = header.shape[0];
+  return filmOfSteps(header.words.sweeps, rows + 1, Math.min(8, 2 + rows / 4), (swept, theme, bar) =>
+    maskFigure({ ...header, swept }, payload, theme, bar),
+  );
 }

@@ -5,7 +5,7 @@ import { clamp } from "../shared/numbers.js";
 import { placeOn } from "../shared/window.js";
 
 /** @import { Ribbons } from "./ribbons.js" */
-/** @import { Ribbon } from "./ribbons_scene.js" */
+/** @import { Ribbon, Scene } from "./ribbons_scene.js" */
 
 /** Pixels beside a ribbon that are still it, that a press may move, and that a hand drags from one end of the scale to the other. */
 const [NEAR, STILL, WHOLE] = [5, 4, 360];
@@ -50,7 +50,8 @@ export function followHand(view) {
   });
 }
 
-/** What a pointer is on: a cell of the matrix as its row and column, or a ribbon as its word. @param {Ribbons} view @param {MouseEvent} event */
+/** What a pointer is on: a cell of the matrix as its row and column, or a ribbon as its word. */
+/** @param {Ribbons} view @param {MouseEvent} event @returns {{ q: number, k: number } | { i: number } | null} */
 function hitBy(view, event) {
   const [x, y] = placeOn(view.canvas, event);
   const { scene } = view;
@@ -62,10 +63,16 @@ function hitBy(view, event) {
     );
     return k >= 0 && q >= 0 && k < n && q < n ? { q, k } : null;
   }
-  const ribbons = /** @type {Ribbon[]} */ (scene.marks.filter((mark) => mark.kind === "ribbon" && mark.alpha > 0));
+  const i = hitRibbon(scene, x, y);
+  return i === null ? null : { i };
+}
+
+/** The word of the ribbon at a place. @param {Scene} scene @param {number} x @param {number} y */
+export function hitRibbon({ marks }, x, y) {
+  const ribbons = /** @type {Ribbon[]} */ (marks.filter((mark) => mark.kind === "ribbon" && mark.alpha > 0));
   const far = ribbons.map(({ path, w }) => distanceTo(path, x, y) - w / 2);
   const nearest = far.indexOf(Math.min(...far));
-  return far[nearest] < NEAR ? { i: Number(ribbons[nearest].key.slice(7)) } : null;
+  return far[nearest] < NEAR ? Number(ribbons[nearest].key.slice(7)) : null;
 }
 
 /** @param {Ribbons} view @param {PointerEvent} event */
@@ -74,7 +81,7 @@ function point(view, event) {
   const hit = hitBy(view, event);
   const { axis, word } = view.touched;
   if (!hit) view.light(null);
-  else if ("i" in hit) view.light(hit.i === undefined ? null : hit.i);
+  else if ("i" in hit) view.light(hit.i);
   else view.light(axis === "q" ? (hit.q === word ? hit.k : null) : hit.k === word ? hit.q : null);
   view.canvas.style.cursor = hit ? ("i" in hit ? "ns-resize" : "pointer") : "";
 }
@@ -85,11 +92,11 @@ function press(view, event) {
   if (!hit) return;
   const { axis, pinned, word } = view.touched;
   if ("i" in hit && view.asked) {
-    view.touch(/** @type {number} */ (hit.i));
+    view.touch(hit.i);
     return;
   }
   if ("i" in hit) {
-    view.change({ pinned: pinned === hit.i ? null : (hit.i ?? null) });
+    view.change({ pinned: pinned === hit.i ? null : hit.i });
     return;
   }
   const [own, other] = axis === "q" ? [hit.q, hit.k] : [hit.k, hit.q];

@@ -11,7 +11,7 @@ import { textWidth } from "../scene/text_width.js";
 /** Sizes of letters with the most lines that they may take, in a wide window and in a narrow one. */
 const SIZES = {
   wide: [[40, 1], [36, 1], [32, 1], [28, 1], [26, 1], [30, 2], [26, 3], [22, Infinity]],
-  narrow: [[26, 3], [22, Infinity]],
+  narrow: [[26, 1], [22, 1], [26, 3], [22, Infinity]],
 }; // prettier-ignore
 const NARROW = 640;
 /** Pixels of all ribbons of a word together: of a sentence in several lines, and in a narrow window. */
@@ -42,7 +42,8 @@ export function placeWords(tokens, glued, word, width, high = null) {
   const [pill, line, foot] = [Math.round(size * 0.95), Math.round(size * 1.2), isNarrow ? 20 : 26];
   const left = ((high ?? 0) - pill - line - foot - 2 * TURN - AIR - foot / 2) / (1 + RISING);
   const fitted = high === null ? clamp(width / 9, 76, 120) : clamp(left, 40, Math.min(200, width / 5));
-  const thick = isNarrow ? SLENDER : count === 1 ? fitted : SEVERAL;
+  const slender = count === 1 ? clamp(width / 6.5, SLENDER, 76) : SLENDER;
+  const thick = isNarrow ? slender : count === 1 ? fitted : SEVERAL;
   const rise = Math.round((1 + RISING) * thick) + 2 * TURN + AIR;
   const above = count === 1 ? 0 : thick + TURN; // for ribbons from the lines above
   const touched = words[word].line;

@@ -9,7 +9,7 @@ import { headFilm } from "../head/head_film.js";
 import { wallFigure } from "../glossary_wall/wall_scene.js";
 import { mapFigure, mapFilm } from "../heads_map/heads_map_scene.js";
 import { linesFigure } from "../lines/lines_figure.js";
-import { maskFigure } from "../mask/mask_scene.js";
+import { maskFigure, maskFilm } from "../mask/mask_scene.js";
 import { modelStripFigure } from "../model_strip/strip_scene.js";
 import { mosaicFigure } from "../overview/mosaic_scene.js";
 import { patchFigure, patchHeadsFigure } from "../patch_view/patch_figure.js";
@@ -68,6 +68,7 @@ const FILMS = {
   birth: birthFilm,
   head: headFilm,
   headsMap: mapFilm,
+  mask: maskFilm,
   race: raceFilm,
   ribbons: ribbonsFilm,
   sharing: sharingFilm,

@@ -166,8 +166,18 @@ export type MosaicFigureHeader = Omit<OverviewHeader, "group" | "asked" | "data"
   edit?: HeadEdit | null;
 };
 
-/** A mask for a file: its bits follow. */
-export type MaskFigureHeader = Tokens & { shape: Shape; title: string; colours: Colours; words: Words };
+/** A mask for a file: its bits follow, and scores where there is a scale for them. */
+export type MaskFigureHeader = Tokens & {
+  shape: Shape;
+  title: string;
+  scale: number | null;
+  /** the word whose ribbons are shown */
+  word: number;
+  /** rows that the mask has come over; all, unless told */
+  swept?: number;
+  colours: Colours;
+  words: Words;
+};
 
 export type OverviewHeader = Tokens &
   HeadGrid & {
@@ -181,15 +191,7 @@ export type OverviewHeader = Tokens &
     words: Words;
   };
 
-export type MaskHeader = Answer &
-  Tokens & {
-    shape: Shape;
-    compact: boolean;
-    label: string;
-    data: string;
-    colours: Colours;
-    words: Words;
-  };
+export type MaskHeader = Answer & MaskFigureHeader & { label: string; data: string };
 
 export type SoftmaxHeader = Answer & {
   layout: string;

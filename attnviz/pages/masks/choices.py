@@ -84,6 +84,7 @@ PAINT = PAGE.on_canvas(
     inside="m_paint",
     label=N_("Painted mask"),
 )
+WORD = PAGE.integer("m_word", None, low=0, high=LONGEST - 1, label=N_("Word whose ribbons are shown"))
 VIEW = PAGE.one_of("m_view", ("layers", "far", "training"), label=N_("Look closer"))
 LAYERS = PAGE.integer("m_layers", 2, low=1, high=mask_lab.MOST_LAYERS, label=N_("Layers"))
 LEAK = PAGE.integer("m_leak", 1, low=1, high=4, label=N_("Places the mask is shifted by"))

@@ -18,11 +18,14 @@ from attnviz.pages.masks.panels import views, workbench
 
 
 @fragment
-def draw_lab(tokens: tuple[str, ...], seed: int) -> None:
-    """Draw everything below the sentence; painting a cell reruns only this fragment."""
+def draw_lab() -> None:
+    """Draw everything below the heading; painting a cell reruns only this fragment."""
     with show_problems():
         container = page_parts.main_picture()
-        config = mask_lab.Config(tokens, seed, workbench.draw_rules(), link_state.value(choices.PAINT))
+        rules = workbench.draw_rules()
+        tokens, seed = ask_words(choices.SENTENCE, choices.SEED)
+        word_vectors.check_word_count(tokens)
+        config = mask_lab.Config(tokens, seed, rules, link_state.value(choices.PAINT))
         with container, st.container(key="canvas-of-mask"):
             result = workbench.show_grid(config)
         panels: dict[str, tuple[str, Callable[[], None]]] = {
@@ -86,10 +89,7 @@ def _describe_transformers_output(empty: int) -> str:
 def page() -> None:
     """Draw the page."""
     page_parts.draw_heading(PAGE)
-    with show_problems():
-        tokens, seed = ask_words(choices.SENTENCE, choices.SEED)
-        word_vectors.check_word_count(tokens)
-        draw_lab(tokens, seed)
+    draw_lab()
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -12,7 +12,6 @@ from attnviz.canvas.shared import packing
 from attnviz.pages.masks.choices import PAINT
 from attnviz.pages.masks.maths.mask_lab import Painted
 from attnviz.pages.masks.maths.mask_rules import Rule, combine_rules
-from tests.canvas.browser_codes import decode16
 from tests.pages.conftest import said, with_code
 from tests.pages.masks.test_mask_programs import executed
 
@@ -31,25 +30,16 @@ def grid(app):
     return unpack_bits(payload[: -(-rows * cols // 8)], (rows, cols))
 
 
-def weights(app, number):
-    header, payload = [found for found in canvases(app) if "signed" in found[0]][number]
-    half = len(payload) // 2
-    high, low = np.frombuffer(payload[:half], np.uint8), np.frombuffer(payload[half:], np.uint8)
-    codes = (high.astype(np.uint16) << 8 | low).reshape(header["shape"])
-    return decode16(codes, header["top"], header["signed"])
+def scores(app):
+    """Raw scores, which follow the bits."""
+    header, payload = next(found for found in canvases(app) if "label" in found[0])
+    return np.frombuffer(payload[-4 * len(WORDS) ** 2 :], "<f4").reshape(header["shape"]) * header["scale"]
 
 
-def before(app):
-    return weights(app, 0)
-
-
-def after(app):
-    return weights(app, 1)
-
-
-def test_random_cells_of_the_weights_are_recomputed_by_hand(visit):
+def test_random_rows_of_the_scores_are_recomputed_by_hand(visit):
     app = visit("masks", m_rule1="window", m_seed="7")
-    drawn, free, mask = after(app), before(app), grid(app)
+    drawn, mask = scores(app), grid(app)
+    assert (mask == combine_rules((Rule.of("window"),), len(WORDS)).numpy()).all()
 
     def draw(name, *shape):
         return torch.randn(shape, generator=torch.Generator().manual_seed(zlib.crc32(name.encode()))).tolist()
@@ -62,10 +52,8 @@ def test_random_cells_of_the_weights_are_recomputed_by_hand(visit):
 
     for q in random.Random(3).sample(range(len(WORDS)), 4):
         query = projected(WORDS[q], w_q)
-        scores = [sum(a * b for a, b in zip(query, projected(word, w_k), strict=True)) / 4 for word in WORDS]
-        exps = np.exp(scores)
-        np.testing.assert_allclose(free[q], exps / exps.sum(), atol=1e-4)
-        np.testing.assert_allclose(np.nan_to_num(drawn[q]), exps * mask[q] / exps[mask[q]].sum(), atol=1e-4)
+        row = [sum(a * b for a, b in zip(query, projected(word, w_k), strict=True)) / 4 for word in WORDS]
+        np.testing.assert_allclose(drawn[q], row, atol=1e-4)
 
 
 def test_rules_are_joined_by_and_and_or(visit):
@@ -82,7 +70,7 @@ def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
     expected = combine_rules((Rule.of("causal"),), 10).numpy()
     expected[0, 9], expected[0, 0], expected[3, 3] = True, False, False
     assert (grid(app) == expected).all()
-    assert "3 cells are painted" in said(app)
+    assert app.button(key="m-unpaint").label == "Remove the paint: 3 cells"
     app.button(key="m-unpaint").click().run()
     assert grid(app).sum() == 55
     assert "m_paint" not in app.query_params
@@ -90,7 +78,17 @@ def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
 
 def test_the_code_on_the_page_prints_the_weights_on_the_page(visit):
     app = with_code(visit("masks", m_code="mask_mod"))
-    np.testing.assert_allclose(executed(app.code[-1].value), np.nan_to_num(after(app)), atol=2e-5)
+    shares = np.exp(scores(app)) * grid(app)
+    np.testing.assert_allclose(executed(app.code[-1].value), shares / shares.sum(1, keepdims=True), atol=2e-5)
+
+
+def test_the_word_in_the_link_is_shown_and_a_shorter_sentence_has_its_last(visit):
+    def word(**link):
+        return next(header for header, _payload in canvases(visit("masks", **link)) if "label" in header)["word"]
+
+    assert word(m_word="7") == 7
+    assert word(m_word="7", m_text="a b c") == 2
+    assert word(m_text="lonely") == 0
 
 
 def test_more_layers_let_the_last_word_hear_of_more_words(visit):

@@ -11,11 +11,9 @@ from attnviz.app import show
 from attnviz.app.links import link_state
 from attnviz.app.text import escape_markdown
 from attnviz.base.head_edit import SCALES
-from attnviz.base.head_record import HeadData, HeadView
 from attnviz.base.packed import pack_bits, unpack_bits
 from attnviz.base.words import _
 from attnviz.canvas import rotation_circle, tensor_strip
-from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.mask import mask_grid
 from attnviz.figures import heatmap
 from attnviz.pages.born import choices as born_choices
@@ -91,19 +89,16 @@ def draw_mask(subject: Subject, settings: PictureSettings, key: str) -> None:
         result = mask_lab.run(
             mask_lab.Config(tokens, rules=rules, paint=mask_lab.find_paint(result.rules_alone, painted))
         )
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.markdown("**" + _("Who may look at whom: click to change it") + "**")
-        mask_grid(
-            key,
-            result.mask,
-            tokens,
-            on_change=lambda grid: link_state.set_and_push(choices.PAINTED, base64.b64encode(pack_bits(grid)).decode()),
-            label=_("Who may look at whom"),
-        )
-    with right:
-        st.markdown("**" + _("What attention is left") + "**")
-        head_view(f"{key}-after", HeadData.of_values(result.after, tokens, hidden=~result.mask), HeadView(compact=True))
+    mask_grid(
+        key,
+        result.mask,
+        tokens,
+        on_change=lambda grid: link_state.set_and_push(choices.PAINTED, base64.b64encode(pack_bits(grid)).decode()),
+        label=_("Who may look at whom"),
+        scores=result.scores,
+        scale=mask_lab.SCALE,
+        word=result.telling_row,
+    )
     st.caption(
         _("Random vectors with a seed. Scores kept: {kept} of {all}.").format(kept=result.pairs, all=result.square)
     )

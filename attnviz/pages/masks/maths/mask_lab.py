@@ -7,12 +7,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.analysis.word_vectors import sentence
+from attnviz.analysis.word_vectors import WIDTH, sentence
 from attnviz.core.attention import attend
 from attnviz.core.measures import total_variation
 from attnviz.pages.masks.maths.mask_rules import Rule, combine_rules, combine_strips
 
 MOST_LAYERS = 12
+SCALE = WIDTH**-0.5  #: what scores are multiplied by
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Config:
 
 @dataclass(frozen=True)
 class Result:
-    """`mask` (T, T) boolean, `rules_alone` the same without paint; weights (T, T) `before` and `after` masking.
+    """`mask` (T, T) boolean, `rules_alone` without paint; `scores` (T, T) raw; weights `before` and `after` masking.
 
     The mask keeps `pairs` of `square` pairs; `empty` lists the queries that may attend to nothing.
     `hops` (T, T): number of layers until key k has reached query q; 0 = itself, -1 = never within MOST_LAYERS. The
@@ -68,6 +69,7 @@ class Result:
     tokens: tuple[str, ...]
     mask: np.ndarray
     rules_alone: np.ndarray
+    scores: np.ndarray
     before: np.ndarray
     after: np.ndarray
     hops: np.ndarray
@@ -85,6 +87,12 @@ class Result:
     def moved_weight(self) -> np.ndarray:
         return total_variation(torch.from_numpy(self.before), torch.from_numpy(self.after)).numpy()
 
+    @property
+    def telling_row(self) -> int:
+        """The word whose weight the mask moves most, of those that it leaves three keys or more; the last, if none."""
+        moved = np.where(self.mask.sum(-1) > 2, self.moved_weight, 0)
+        return int(moved.argmax()) if moved.any() else len(self.tokens) - 1
+
     def count_reached(self, layers: int) -> np.ndarray:
         """(T,): how many words have reached each word after `layers` layers, itself included."""
         return ((self.hops >= 0) & (self.hops <= layers)).sum(-1)
@@ -101,6 +109,7 @@ def run(config: Config) -> Result:
         config.tokens,
         mask.numpy(),
         rules_mask.numpy(),
+        before.scores[0].numpy(),
         before.weights[0].numpy(),
         after.weights[0].numpy(),
         hops(mask).numpy(),

@@ -1,4 +1,4 @@
-"""The grid to paint on, and the weights before and after."""
+"""The grid to paint on, with the weights that it leaves."""
 
 from contextlib import nullcontext
 from functools import lru_cache, partial
@@ -10,137 +10,57 @@ import streamlit as st
 from attnviz.app import show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import quote_word
-from attnviz.base.head_record import HeadData, HeadView
-from attnviz.base.largest import find_largest
-from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, join_list, join_sentences, ngettext, translate_message
-from attnviz.canvas.head.attention_view import head_picture, head_view
+from attnviz.base.words import _, join_list, ngettext, translate_message
 from attnviz.canvas.mask import mask_grid
 from attnviz.live.matrix_figures import MaskFigure
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.masks import choices
 from attnviz.pages.masks.maths import mask_lab, mask_rules
 
-GROUP = "m-weights"
-LONG = 32  #: words; a longer sentence gets a larger grid, and a square-root colour scale
-
-
 #: The mask and its weights, computed once for all visitors with the same choices.
 cached_run = lru_cache(maxsize=64)(mask_lab.run)
 
 
 def show_grid(config: mask_lab.Config) -> mask_lab.Result:
-    """Draw three squares side by side: the mask, attention without it, and attention with it."""
+    """Draw the mask with the weights that it leaves, and the ribbons of one word beside it."""
     result = cached_run(config)
-    if len(result.tokens) <= LONG:
-        grid, before, after = st.columns(3, gap="medium")
-    else:  # a wide one, so that its cells can still be clicked
-        grid, beside = st.columns([5, 3], gap="medium")
-        before, after = beside.container(), beside.container()
-    with grid:
-        st.markdown("**" + _("The mask: click or drag to change it") + "**")
-        mask_grid(
-            "m-grid",
-            result.mask,
-            result.tokens,
-            on_change=partial(store_painting, result.rules_alone),
-            label=_("Who may look at whom"),
-            compact=len(result.tokens) <= LONG,
+    word = link_state.value(choices.WORD)
+    row = result.telling_row if word is None else min(word, len(result.tokens) - 1)
+    figure = MaskFigure(result.mask, result.tokens, result.tokens, scores=result.scores, scale=mask_lab.SCALE, word=row)
+    mask_grid(
+        "m-grid",
+        result.mask,
+        result.tokens,
+        on_change=partial(store_painting, result.rules_alone),
+        label=_("Who may look at whom"),
+        scores=result.scores,
+        scale=mask_lab.SCALE,
+        word=row,
+        on_word=partial(link_state.set_and_push, choices.WORD),
+    )
+    show.footer(
+        lambda: SceneFigure((figure,), film=figure),
+        name="mask",
+        key="m-grid-save",
+        canvas=show.live_canvas("m-grid"),
+        table=lambda: pair_table(result, mask=result.mask.astype(int), before=result.before, after=result.after),
+        sentence=_("Random vectors, seed {seed}: click a cell or a ribbon to close or open it.").format(
+            seed=config.seed
+        ),
+    )
+    if config.paint:
+        n = len(config.paint.cells(len(result.tokens)))
+        st.button(
+            ngettext("Remove the paint: {n} cell", "Remove the paint: {n} cells", n).format(n=n),
+            key="m-unpaint",
+            icon=":material/ink_eraser:",
+            on_click=link_state.set_and_push,
+            args=(choices.PAINT, mask_lab.Painted()),
+            type="tertiary",
         )
-        show.footer(
-            lambda: SceneFigure((MaskFigure(result.mask, result.tokens, result.tokens),)),
-            name="mask",
-            key="m-grid-save",
-            canvas=show.live_canvas("m-grid"),
-            table=lambda: pair_table(result, mask=result.mask.astype(int)),
-            sentence=_kept_caption(config.paint, result),
-        )
-        if config.paint:
-            st.button(
-                _("Remove the paint"),
-                key="m-unpaint",
-                icon=":material/ink_eraser:",
-                on_click=link_state.set_and_push,
-                args=(choices.PAINT, mask_lab.Painted()),
-                type="tertiary",
-            )
-    with before:
-        title = _("Attention with nothing hidden")
-        unmasked = HeadData.of_values(result.before, result.tokens)
-        _draw_weights("m-before", result, unmasked, _("before"), title, _before_caption(result, config.seed))
-    with after:
-        title = _("Attention, mask off: nothing is hidden") if result.mask.all() else _("Attention under the mask")
-        masked = HeadData.of_values(result.after, result.tokens, hidden=~result.mask)
-        _draw_weights("m-after", result, masked, _("after"), title, _after_caption(result))
     if result.empty:
         _warn_of_empty_rows(result)
     return result
-
-
-def _kept_caption(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
-    share_sentence = ngettext(
-        "The mask keeps **{share}** of the full square: {pairs} of {all} score.",
-        "The mask keeps **{share}** of the full square: {pairs} of {all} scores.",
-        result.square,
-    ).format(share=f"{Rounded(result.pairs / result.square):.0%}", pairs=f"{result.pairs:,}", all=f"{result.square:,}")
-    n = len(paint.cells(len(result.tokens)))
-    return join_sentences(
-        share_sentence, ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n) if paint else ""
-    )
-
-
-def _draw_weights(key: str, result: mask_lab.Result, data: HeadData, name: str, title: str, caption: str) -> None:
-    st.markdown(f"**{title}**")
-    view = HeadView(compact=True, root=len(result.tokens) > LONG, called=title)
-    pins = head_view(key, data, view, group=GROUP)
-    show.footer(
-        lambda: head_picture(data, view, pins, ""),
-        name=f"weights-{name}",
-        key=f"{key}-save",
-        canvas=show.live_canvas(key),
-        table=lambda: pair_table(result, before=result.before, after=result.after, mask=result.mask.astype(int)),
-        sentence=caption,
-    )
-
-
-def _before_caption(result: mask_lab.Result, seed: int) -> str:
-    q, k = np.unravel_index(int(result.before.argmax()), result.before.shape)
-    return _("Random vectors (seed {seed}), nothing hidden: {token} gives {share} to {key}.").format(
-        seed=seed,
-        token=quote_word(result.tokens[q]),
-        share=f"{Rounded(result.before[q, k]):.0%}",
-        key=quote_word(result.tokens[k]),
-    )
-
-
-def _after_caption(result: mask_lab.Result) -> str:
-    if result.mask.all():
-        return _("Nothing is hidden, so attention is the same with and without the mask.")
-    if not result.mask.any():
-        return _("No word may look at anything: every row is zero.")
-    keys_left = result.mask.sum(-1)
-    moved_weight = np.where((keys_left > 0) & (keys_left < len(result.tokens)), result.moved_weight, -1)
-    most = find_largest(moved_weight)
-    row = most.index
-    if moved_weight[row] < 0:
-        return _("Every word that may look at something may look at everything: its row is as before.")
-    left = int(keys_left[row])
-    if not most.alone:
-        text = _(
-            "{token} changes: {share} of its attention was on words that are now hidden, and goes to the {n} "
-            "{n:word that is|words that are} left."
-        )
-    elif result.empty:
-        text = _(
-            "Of the rows that are not empty, that of {token} changes most: {share} of its attention was on words that "
-            "are now hidden, and goes to the {n} {n:word that is|words that are} left."
-        )
-    else:
-        text = _(
-            "{token} changes most: {share} of its attention was on words that are now hidden, and goes to the {n} "
-            "{n:word that is|words that are} left."
-        )
-    return text.format(token=quote_word(result.tokens[row]), share=f"{Rounded(moved_weight[row]):.0%}", n=left)
 
 
 def _warn_of_empty_rows(result: mask_lab.Result) -> None:
