@@ -397,8 +397,8 @@ class PromptPass:
 
         Of an encoder-decoder it is the encoder's.
         """
-        two = has_two_stacks(self.model)
-        shapes = {(layer.kind, layer.shape[0], layer.shape[2]) for layer in self.trace.layers[: 1 if two else None]}
+        last = 1 if has_two_stacks(self.model) else None
+        shapes = {(layer.kind, layer.shape[0], layer.shape[2]) for layer in self.trace.layers[:last]}
         kind, batch, length = shapes.pop()
         if shapes or kind != "self":
             raise Problem(_ONE_LIST)
@@ -417,9 +417,8 @@ class PromptPass:
         part: Any = site.part
         if not isinstance(part, str):
             part = resolve_index("head", part, self.trace[layer].n_heads)
-        length = self.trace[layer].shape[2] if part not in ("mlp", "resid") else self.streams[-1].shape[1]
-        if part == "resid":
-            length = self.streams[layer].shape[1]
+        stream = {"mlp": -1, "resid": layer}.get(part)
+        length = self.trace[layer].shape[2] if stream is None else self.streams[stream].shape[1]
         return Site(layer, part, None if site.position is None else resolve_index("position", site.position, length))
 
     def patch(self, sites: list[Site]) -> _Patch:

@@ -287,13 +287,9 @@ class Trace:
         """
         among = self._self_attention(stack)
         b, _, length, _ = among[0].shape
-        for name, value, count in (("query", query, length), ("sentence", sentence, b)):
-            if not -count <= value < count:
-                raise Problem(
-                    "{name}={number} must be from {first} to {last}", name=name, number=value, first=0, last=count - 1
-                )
+        query, sentence = resolve_index("query", query, length), resolve_index("sentence", sentence, b)
         labels = self.tokens if not self.tokens or isinstance(self.tokens[0], str) else self.tokens[sentence]
-        return AttentionRow(row_weights(among, query % length, sentence), tuple(labels), query % length)
+        return AttentionRow(row_weights(among, query, sentence), tuple(labels), query)
 
     def pooled(
         self,

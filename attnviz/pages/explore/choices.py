@@ -176,3 +176,7 @@ STAGE: Choice[tuple[int, int | None] | None] = PAGE.on_canvas(
     short="stage",
     label=N_("Clicked cell"),
 )  #: (query, key) by the model's tokens: so links of versions named it that told of a cell in a panel
+#: what is told of a sentence, as an example's begins
+FRESH: dict[Choice[Any], Any] = {
+    choice: choice.default for choice in (SECOND, PAIR, PINS, STAGE, PAINTED, HIDDEN, QUIET, DOCUMENT, FRAME)
+}

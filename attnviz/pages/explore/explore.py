@@ -11,7 +11,7 @@ from attnviz.analysis.model_run import Request
 from attnviz.app import long_run, page_parts, sentence_input, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_reading, link_state
-from attnviz.app.links.choices import Choice, head_name
+from attnviz.app.links.choices import head_name
 from attnviz.app.panel import fragment, show_notices, show_problems
 from attnviz.base.message import Problem
 from attnviz.base.words import _, translate_message
@@ -150,18 +150,7 @@ def take_example(example: Example) -> None:
 
     Every model can read the first example. So it keeps the chosen model, and the head of any other model.
     """
-    changes: dict[Choice[Any], Any] = {
-        choices.SENTENCE: example.text,
-        choices.SECOND: example.second,
-        choices.PAIR: None,
-        choices.PINS: None,
-        choices.STAGE: None,
-        choices.PAINTED: None,
-        choices.HIDDEN: (),
-        choices.QUIET: (),
-        choices.DOCUMENT: "",
-        choices.FRAME: "usual",
-    }
+    changes = {**choices.FRESH, choices.SENTENCE: example.text, choices.SECOND: example.second}
     if example is not EXAMPLES[0] or link_state.value(choices.MODEL) in (choices.MODEL.default, example.model):
         changes[choices.MODEL] = example.model
         if example.head is not None:

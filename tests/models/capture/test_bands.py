@@ -112,7 +112,7 @@ def test_a_row_is_that_row_of_every_head():
     layer, head, key, weight = row.top(1)[0]
     assert weight == row.weights.max() == row.weights[layer, head, key]
     assert all(found[:2] == (1, 2) for found in row.top(3, layer=1, head=2))
-    with pytest.raises(Problem, match="query=13 must be from 0 to 12"):
+    with pytest.raises(Problem, match="query=13 must be a whole number from -13 to 12"):
         trace.row(13)
 
 

@@ -40,7 +40,6 @@ def panel(displayed: DisplayedHead) -> None:
     same = displayed.stack.same_tokens
     tokens_drawn, row = (keys, query) if same else ((*keys, tokens[query]), len(keys))
     figure = score_figure(found, tokens_drawn, row, key, (displayed.layer, displayed.head), cut)
-    figure = replace(figure, title=figure.label)
     score_table("why-there", figure, on_cut=partial(link_state.set_and_push, choices.CUT), bring=head.times_asked())
     show.footer(
         lambda: SceneFigure((replace(figure, title=""),), figure.title),
@@ -98,7 +97,6 @@ def _require_rivals(displayed: DisplayedHead, query: int, key: int, names: dict[
 
 def _describe(found: why_there.WhyThere, tokens: Sequence[str], query: int, key: int, cut: PartCut | None) -> str:
     """The answer in sentences: what draws the query to the key most, where it was read, what asks for it, and a cut."""
-    reader = _("That head read it at “{source}”.") if found.source is not None else ""
     return join_sentences(
         _(
             "“{query}” gives {weight:.0%} to “{key}”. To that key’s score, **{part}** adds most, {value:+.1f}; all "
@@ -111,7 +109,9 @@ def _describe(found: why_there.WhyThere, tokens: Sequence[str], query: int, key:
             value=found.value,
             rest=f"{found.difference - found.value:+.1f}".replace("-", "−"),
         ),
-        reader.format(source="" if found.source is None else escape_markdown(tokens[found.source])),
+        ""
+        if found.source is None
+        else _("That head read it at “{source}”.").format(source=escape_markdown(tokens[found.source])),
         _("In the query, **{asker}** asks for it most.").format(asker=part_label(found.asker)),
         "" if cut is None else _describe_cut(cut, tokens[key]),
     )
@@ -135,7 +135,16 @@ def score_figure(
     step = ScoreStep(found.row, found.table, found.largest, found.value, source, sums)
     label = strip_markdown(_describe(found, tokens, query, key, cut))
     return ScoreFigure(
-        tokens, query, key, ".".join(map(str, head)), found.queries, found.keys, [step], cut=cut, label=label
+        tokens,
+        query,
+        key,
+        ".".join(map(str, head)),
+        found.queries,
+        found.keys,
+        [step],
+        cut=cut,
+        label=label,
+        title=label,
     )
 
 
@@ -161,13 +170,11 @@ def take_example(example: why_there.CellExample) -> None:
     """Choose an example's sentence, model, head and cell, with this panel open. A callback."""
     query, key = example.query, example.key
     link_state.set_many({
+        **choices.FRESH,
         choices.SENTENCE: example.text,
-        choices.SECOND: "",
-        choices.FRAME: "usual",
         choices.MODEL: example.model,
         choices.AT: example.head,
         choices.PINS: {"t": [], "c": [query[0], key[0], query[1], key[1]]},
-        choices.STAGE: None,
         choices.CUT: NOTHING,
         choices.OPEN["why"]: True,
     })  # fmt: skip
