@@ -4,13 +4,11 @@ NAME is one of
     policies   the cache policies of Decoding's example
     heads      what the page about heads knows of the packaged models. Patterns take a minute; costs of SmolLM2's 270
                heads two minutes of a core for each sentence of 64 tokens
-    layers     the layers that Compare shows, measured: a few minutes, on a machine that does nothing else
 The training runs of How a head is born are made by `python -m attnviz.pages.born --ship`.
 Everything runs in one thread: sums in another order would differ in their last bits.
 """
 
 import argparse
-import json
 import os
 import time
 from dataclasses import replace
@@ -27,7 +25,6 @@ from attnviz.analysis.heads.removal_costs import head_costs, mean_outputs
 from attnviz.analysis.prepared_files import packaged_weights
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
-from attnviz.pages.compare.maths import layer_timing
 from attnviz.pages.decoding import choices
 from attnviz.pages.decoding.maths import decoders, kept_positions
 from attnviz.pages.heads.maths import head_survey
@@ -78,17 +75,6 @@ def surveyed(loaded: LoadedModel, config: head_survey.Config) -> head_survey.Hea
     return replace(survey, measures={**survey.measures, **costs.measures})
 
 
-def layers() -> None:
-    results = []
-    for d in layer_timing.WIDTHS:
-        for training in (False, True):
-            for result in layer_timing.measure(layer_timing.Config(d=d, training=training)):
-                last = result.timings[-1]
-                print(f"d={d} training={training} {last.way:9} n={last.n:5} {last.seconds:.3g} s {last.nbytes:,} B")
-            results.append(json.dumps(layer_timing.to_json(result)))
-    write("compare", "measured.json", ('{"results": [\n' + ",\n".join(results) + "\n]}\n").encode())
-
-
 def write(page: str, name: str, data: bytes) -> None:
     file = PAGES / page / "maths" / "data" / name
     file.write_bytes(data)
@@ -96,7 +82,7 @@ def write(page: str, name: str, data: bytes) -> None:
 
 
 def main() -> None:
-    tasks = {task.__name__: task for task in (policies, heads, layers)}
+    tasks = {task.__name__: task for task in (policies, heads)}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", choices=tasks)
     torch.set_num_threads(1)

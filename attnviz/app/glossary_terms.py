@@ -172,10 +172,10 @@ _ALL = (
     _term("kv_cache", N_("KV cache"), "decoding", text=N_(
         "While a model writes, it keeps the keys and values of all earlier tokens instead of computing them again. "
         "Llama-3.1-8B keeps {token_kib} KiB for each token at 16 bits.")),
-    _term("prefill", N_("prefill"), "decoding", d_view="speed", text=N_(
+    _term("prefill", N_("prefill"), "decoding", d_view="bytes", text=N_(
         "The first pass, which reads the whole prompt at once and fills the cache. With a long prompt it is "
         "limited by how fast the machine computes.")),
-    _term("decode", N_("decoding step"), "decoding", d_view="speed", text=N_(
+    _term("decode", N_("decoding step"), "decoding", d_view="bytes", text=N_(
         "One pass for one new token, with the cache. All weights and the whole cache are read for it, so that for "
         "a single text it is limited by memory and not by arithmetic.")),
     _term("mha", N_("MHA"), "sharing", text=N_(
@@ -195,7 +195,7 @@ _ALL = (
     _term("flop", N_("FLOP"), "compare", text=N_(
         "One multiplication or one addition of two numbers. A matrix product of n × d by d × m takes 2·n·d·m of "
         "them.")),
-    _term("fused", N_("fused attention"), "compare", c_section="measured", text=N_(
+    _term("fused", N_("fused attention"), "fast", fast_section="measured", text=N_(
         "The same numbers, computed block by block, so that the weights of all pairs are never held at once. "
         "Memory then grows with the length instead of with its square.")),
     _term("tile", N_("tile"), "fast", text=N_(
@@ -210,7 +210,7 @@ _ALL = (
     _term("paged_cache", N_("paged cache"), "fast", fast_section="paged", text=N_(
         "A KV cache in blocks of a few tokens, found by a table, like the pages of a computer’s memory. A request "
         "takes a block when it needs one, and shares those of a common beginning.")),
-    _term("linear_attention", N_("linear attention"), "compare", c_section="measured", text=N_(
+    _term("linear_attention", N_("linear attention"), "compare", text=N_(
         "A product of features in place of softmax, so that keys and values can be summed once for all queries. Cost "
         "is then in proportion to the length, and a query can no longer choose one key as sharply.")),
 )  # fmt: skip

@@ -2,8 +2,8 @@
 
 from attnviz.models.architecture import all_presets, gpus, published_claims, published_quality
 from attnviz.models.catalogue import CATALOGUE
-from attnviz.pages.compare.maths import layer_timing
 from attnviz.pages.compare.maths.layer_costs import USES
+from attnviz.pages.fast.maths import measured
 from attnviz.pages.scaling.maths import alternatives
 
 #: names and what is cited, as they stand in the app's own data: of models, of papers, of files
@@ -24,7 +24,7 @@ NAMES: tuple[str, ...] = tuple(
             "value cannot be converted to",
             "shapes cannot be multiplied",  # torch, of two matrices
             "TransformerEncoderLayer",  # a module of torch
-            *(result.machine.processor for result in layer_timing.load_prepared().values()),
+            *(result.machine.processor for result in measured.stored_results().values()),
             *(family.paper for family in alternatives.FAMILIES),
             *(family.file.split("/")[-1] for family in alternatives.FAMILIES),
             *(family.setting for family in alternatives.FAMILIES),

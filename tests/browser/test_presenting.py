@@ -90,7 +90,7 @@ def test_presses_that_come_while_a_step_is_being_drawn_each_count_and_those_in_t
         ("build?b_step=project", "b_step=split"),
         ("sharing?", "h_view=count"),
         ("heads?", "hd_by=previous_token"),
-        ("compare?c_section=measured", "c_section=shared"),
+        ("fast?fast_section=measured", "fast_section=numerics"),
         ("decoding?d_at=2&d_steps=4", "(?!.*d_at=2)"),
     ],
 )

@@ -40,7 +40,7 @@ ENOUGH = {
 FEW: dict[str, tuple[str, ...]] = {
     "h_columns": ("deepseek-v3",), "h_model": ("gpt2", "deepseek-v3"), "fast_gpu": (), "h_gpu": (), "d_machine": (),
     "hd_against": (), "hd_by": ("silenced",), "by": ("entropy",), "m_rule2": ("random",),
-    "mistake": (), "c_where": (), "pic_from": ("photo",), "s_beside": ("softcap", "sink"), "b_dv": ("1",),
+    "mistake": (), "pic_from": ("photo",), "s_beside": ("softcap", "sink"), "b_dv": ("1",),
 }  # fmt: skip
 #: what a section is opened with each time, so that it is drawn soon
 SOON: dict[str, Link] = {

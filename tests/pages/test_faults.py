@@ -218,7 +218,7 @@ def test_nothing_waits_or_counts_by_the_clock_on_the_wall():
         for path in (ROOT / "attnviz").rglob("*.py")
         if by_the_wall.search(path.read_text("utf-8"))
     }
-    day = {"pages/decoding/maths/prefill_and_decode.py", "pages/fast/maths/measured.py"}  # beside a measurement
+    day = {"pages/fast/maths/measured.py"}  # beside a measurement
     outliving = {"rooms/room_file.py", "rooms/live_rooms.py"}  # a room's file outlives the process that counts
     of_a_file = {"pages/born/panels/watched.py"}  # when a training wrote it last, which the wall's clock tells alone
     assert found == {f"attnviz/{path}" for path in day | outliving | of_a_file}

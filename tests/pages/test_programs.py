@@ -40,7 +40,6 @@ LINKS = [
     ("decoding", "d_view=bytes", 0.6),
     ("decoding", "d_view=policies d_model=core", 0.9),
     ("decoding", "d_view=numbers d_model=core", 0.3),
-    ("decoding", "d_view=speed", 0.5),
     ("masks", "m_rule1=window", 0.5),
     ("compare", "", 0.9),
     ("compare", "c_section=shared", 0.6),

@@ -1,16 +1,14 @@
 """What a visitor can choose on the page that compares attention with recurrence and convolution."""
 
-from attnviz.app.links.choices import PageChoices
+from attnviz.app.links.choices import Move, PageChoices
 from attnviz.base.words import N_
 from attnviz.canvas import signal_race
-from attnviz.pages.compare.maths import layer_costs, layer_timing, position_mixing
+from attnviz.pages.compare.maths import layer_costs, position_mixing
 
 PAGE = PageChoices("compare")
-SECTION = PAGE.one_of(
-    "c_section", ("table", "measured", "shared"), label=N_("Section"), moved={"reach": "table", "uses": "table"}
-)
+SECTION = PAGE.one_of("c_section", ("table", "shared"), label=N_("Section"), moved={"reach": "table", "uses": "table"})
 
-# 1 The race, its costs, and the parameters of section 3
+# 1 The race, its costs, and the parameters of section 2
 STEP = PAGE.integer("c_step", None, 0, signal_race.MOST, label=N_("Steps taken"))
 DISTANCE = PAGE.integer("c_distance", 20, 1, signal_race.MOST, label=N_("words on"))
 DILATED = PAGE.flag("c_dilated", label=N_("dilated"))
@@ -28,17 +26,13 @@ SIZES = {
     )
 }
 
-# 2 Measured
-WIDTH = PAGE.one_of("c_width", tuple(map(str, layer_timing.WIDTHS)), label=N_("width d"))
-PASS = PAGE.one_of("c_pass", ("forward", "training"), label=N_("One pass"))
-WHERE = PAGE.one_of("c_where", ("prepared", "here"), label=N_("Measured"))
-LONGEST = PAGE.one_of(
-    "c_longest", tuple(str(n) for n in layer_timing.LENGTHS[3:]), "2048", label=N_("Longest sequence, tokens")
-)
-
-# 3 What is shared
+# 2 What is shared
 PLACES = PAGE.integer("c_places", position_mixing.Config.n, low=3, high=position_mixing.LONGEST, label=N_("places"))
 INPUT_SEED = PAGE.integer("c_input", position_mixing.Config.input_seed, low=0, high=999_999, label=N_("input’s seed"))
 KERNEL = PAGE.integer(
     "c_kernel", position_mixing.KernelConfig.k, *position_mixing.KERNEL_LIMITS["k"], label=N_("places k")
+)
+
+PAGE.moved["c_section", "measured"] = Move(
+    "fast", {"fast_section": "measured", "fast_ways": "layers"}, {}, ("c-time", "fast-seconds")
 )

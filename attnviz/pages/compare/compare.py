@@ -8,7 +8,7 @@ from attnviz.base.words import _
 from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import layer_costs
 from attnviz.pages.compare.page_entry import PAGE
-from attnviz.pages.compare.panels import cost_table, measured, race, what_is_shared
+from attnviz.pages.compare.panels import cost_table, race, what_is_shared
 
 
 def page() -> None:
@@ -18,8 +18,7 @@ def page() -> None:
         choices.SECTION,
         {
             "table": (_("1 Race and costs"), draw_race_and_costs),
-            "measured": (_("2 Measured"), measured.panel),
-            "shared": (_("3 What is shared"), what_is_shared.panel),
+            "shared": (_("2 What is shared"), what_is_shared.panel),
         },
     )
 

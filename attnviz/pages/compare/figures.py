@@ -54,14 +54,12 @@ def kind_names() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class KindCurve:
-    """One layer over x. `measured` draws points, and `fit` is a straight line beside them."""
+    """One layer over x."""
 
     kind: str
     name: str
     x: np.ndarray
     y: np.ndarray
-    measured: bool = False
-    fit: np.ndarray | None = None  #: (points, 2): x and y of the fitted power law
 
 
 def draw_curves(
@@ -72,12 +70,11 @@ def draw_curves(
     here: float | None = None,
     crossings: Sequence[tuple[float, float, str]] = (),
     unit: str = "",
-    binary: bool = False,
     height: int = 360,
 ) -> Figure:
     """Draw layers over one size, both axes logarithmic.
 
-    `here`: the marked x. `crossings`: (x, y, hover text). `binary`: y in KiB, MiB, GiB.
+    `here`: the marked x. `crossings`: (x, y, hover text).
     """
     rings = [
         points([x], [y], None, THEORY, size=11, symbol="circle-open", marker=THICK, hover=text, showlegend=False)
@@ -85,11 +82,8 @@ def draw_curves(
     ]
     tick_labels = _label_powers(np.concatenate([curve.x for curve in curves]))
     y_axis: dict[str, Any] = {"dtick": _decade_step(curves, height), "tickfont": {"size": 9}}  # powers grow by a fourth
-    if binary:
-        ticks = ("1 KiB", "16 KiB", "256 KiB", "4 MiB", "64 MiB", "1 GiB", "16 GiB")
-        y_axis = axis(labels={1024 * 16**i: tick for i, tick in enumerate(ticks)}, tickfont=SMALL)
     fig = chart(
-        [*(trace for curve in curves for trace in _traces(curve, unit)), *rings],
+        [*(_draw_curve(curve, unit) for curve in curves), *rings],
         axis(x_title, 12, tick_labels, type="log", tickfont=SMALL),
         y_axis | {"type": "log", "exponentformat": "power"},
         height=height,
@@ -99,23 +93,9 @@ def draw_curves(
     return fig.update_layout(title_font={"size": 14, "family": FONT}, margin_t=margin_above(fig, 34))
 
 
-def _traces(curve: KindCurve, unit: str) -> list[Series]:
-    """Lines of one layer: its curve, and its fit if there is one."""
-    curve_line = _draw_kind(
-        curve.kind,
-        curve.x,
-        curve.y,
-        curve.name,
-        dots=curve.measured,
-        width=1.4 if curve.measured else 2.2,
-        marker={"size": 6, "color": COLOURS[curve.kind]},
-        hover=f"%{{x:,}}: %{{y:.3s}}{unit}",
-        legendgroup=curve.kind,
-    )
-    if curve.fit is None:
-        return [curve_line]
-    hidden: dict[str, Any] = {"opacity": 0.3, "showlegend": False, "hover": "", "legendgroup": curve.kind}
-    return [curve_line, line(curve.fit[:, 0], curve.fit[:, 1], None, COLOURS[curve.kind], width=5, **hidden)]
+def _draw_curve(curve: KindCurve, unit: str) -> Series:
+    hover = f"%{{x:,}}: %{{y:.3s}}{unit}"
+    return _draw_kind(curve.kind, curve.x, curve.y, curve.name, hover=hover, legendgroup=curve.kind)
 
 
 def _draw_kind(kind: str, x: np.ndarray, y: np.ndarray, name: str, width: float = 2.2, **look: Any) -> Series:

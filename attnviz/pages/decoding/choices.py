@@ -17,7 +17,7 @@ TEXT_EXAMPLE = (
 )
 
 PAGE = PageChoices("decoding")
-VIEW = PAGE.one_of("d_view", ("steps", "bytes", "numbers", "policies", "speed"), label=N_("Section"))
+VIEW = PAGE.one_of("d_view", ("steps", "bytes", "numbers", "policies"), label=N_("Section"), moved={"speed": "bytes"})
 MODEL = PAGE.one_of("d_model", label=N_("Decoder"))
 SEED = PAGE.integer("d_seed", 0, low=0, high=9999, label=N_("Seed"))
 
@@ -46,9 +46,10 @@ BUDGET = PAGE.one_of(
 KEPT_LAYER = PAGE.integer("d_kept_layer", 0, low=0, high=9999, label=N_("Layer, from 0"))
 KEPT_GROUP = PAGE.integer("d_kept_head", 0, low=0, high=9999, label=N_("K/V head, from 0"))
 
-# Speed
-HERE = "here"  #: id of the machine that the server runs on
-MACHINE = PAGE.one_of("d_machine", ("", HERE, *gpus()), label=N_("Machine"))
+# Prefill and decode
+MACHINE = PAGE.one_of(
+    "d_machine", tuple(gpus()), "a100-80gb", label=N_("Machine"), moved={"here": "a100-80gb", "": "a100-80gb"}
+)
 
 PAGE.moved["d_view", "traps"] = Move(
     "mistakes",

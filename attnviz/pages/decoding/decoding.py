@@ -4,7 +4,7 @@ from attnviz.app import page_parts
 from attnviz.base.words import _
 from attnviz.pages.decoding import choices
 from attnviz.pages.decoding.page_entry import PAGE
-from attnviz.pages.decoding.panels import cache_size, decoder_form, player, policy, roofline
+from attnviz.pages.decoding.panels import cache_size, decoder_form, player, policy
 
 
 def page() -> None:
@@ -14,7 +14,6 @@ def page() -> None:
         "bytes": (_("Bytes"), cache_size.draw_growth),
         "numbers": (_("int8, int4"), cache_size.draw_rounding),
         "policies": (_("What to keep"), policy.panel),
-        "speed": (_("Prefill, decode"), roofline.panel),
     }
     page_parts.draw_sections(PAGE, choices.VIEW, views, _("View"), decoder_form.walk)
 

@@ -15,7 +15,7 @@ def main() -> None:
     parser.add_argument("--device", default="cuda" if gpu else "cpu", choices=("cpu", "cuda"))
     parser.add_argument("--dtype", default="bfloat16" if gpu else "float32", choices=("float32", "bfloat16", "float16"))
     parser.add_argument("--longest", type=int, default=(1 << 16) if gpu else (1 << 13), metavar="TOKENS")
-    parser.add_argument("--ways", nargs="+", default=measured.WAYS, choices=measured.WAYS)
+    parser.add_argument("--ways", nargs="+", default=measured.WAYS, choices=(*measured.WAYS, *measured.LAYERS))
     parser.add_argument("--to", type=Path, metavar="FOLDER")  # by default where the page looks: the cache folder
     arguments = parser.parse_args()
     torch.set_num_threads(1)  # as the server, whose visitors have one each

@@ -3,7 +3,7 @@
 from attnviz.app.links.choices import Move, PageChoices
 from attnviz.base.words import N_
 from attnviz.models.architecture import gpus
-from attnviz.pages.fast.maths import cost, numerics, paged, tiles
+from attnviz.pages.fast.maths import cost, measured, numerics, paged, tiles
 
 PAGE = PageChoices("fast")
 SECTION = PAGE.one_of("fast_section", ("tiles", "cost", "measured", "numerics", "paged"), label=N_("Section"))
@@ -38,6 +38,7 @@ DTYPE = PAGE.one_of("fast_dtype", ("bfloat16", "float32"), label=N_("Numbers of"
 GPU = PAGE.one_of("fast_gpu", tuple(gpus()), "a100-80gb", label=N_("GPU"))
 
 # Measured
+SUBJECT = PAGE.one_of("fast_ways", tuple(measured.SUBJECTS), label=N_("What is measured"))
 MACHINE = PAGE.one_of(
     "fast_machine", label=N_("Measured on")
 )  #: the name of a file of measurements; "": this machine's, else the one shipped

@@ -88,34 +88,11 @@ def test_a_run_is_drawn_as_it_comes_and_can_be_stopped(visit, monkeypatch):
     assert runs == [1, 2, 3, 4, 5, 6], "another visitor is shown the finished run"
 
 
-def test_strangers_see_what_the_owner_measured_and_cannot_measure(visit, monkeypatch, tmp_path, capsys):
-    from attnviz.pages.decoding.maths import __main__, prefill_and_decode
-
-    monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path))
-    monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
-    monkeypatch.setattr(prefill_and_decode, "ROUNDS", 1)
-    page = visit("decoding", d_view="speed", **CORE)
-    assert not [button for button in page.button if button.key == "d_measure"]
+def test_prefill_and_decode_stand_below_the_bytes_by_formula(visit):
+    page = visit("decoding", d_view="bytes", d_machine="t4", **CORE)
     assert "By formula at 16 bits" in said(page)
-    asked = visit("decoding", d_view="speed", d_machine="here", **CORE)
-    assert "The owner of this server has not measured it" in said(asked)
-    __main__.main("core")
-    assert "core: 9 passes measured" in capsys.readouterr().out
-    measured = visit("decoding", d_view="speed", **CORE)
-    assert [metric.label for metric in measured.metric][:2] == ["Peak, measured", "Bandwidth, measured"]
-    assert not [button for button in measured.button if button.key == "d_measure"]
-
-
-def test_the_owner_measures_by_a_button(visit, monkeypatch, tmp_path):
-    from attnviz.pages.decoding.maths import prefill_and_decode
-
-    monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path))
-    monkeypatch.setattr(prefill_and_decode, "ROUNDS", 1)
-    page = visit("decoding", d_view="speed", **CORE)
-    page.button(key="d_measure").click().run()
-    assert not page.exception
-    assert page.metric[0].label == "Peak, measured"
-    assert page.button(key="d_measure").label == "Measure again"
+    assert "bound by computing" in said(page)
+    assert "bound by reading" in said(page)
 
 
 def test_a_trained_model_writes(visit, smollm2):

@@ -7,7 +7,7 @@ import pytest
 
 from attnviz.analysis import measuring
 from attnviz.pages.fast.maths import measured
-from tests.pages.conftest import sound
+from tests.pages.conftest import read, sound
 
 SMALL = measured.Config(heads=2, d_head=16, longest=512, rounds=1)
 
@@ -31,11 +31,29 @@ def test_every_way_is_there_or_refused_and_all_agree_with_64_bits(results):
     assert tuple(whole.apart) == whole.ways
 
 
-def test_what_is_shipped_is_whole_and_says_where_it_was_taken():
-    (path,) = measured.shipped_results()
-    result = measured._read_result(path)
-    assert result.is_done
-    assert path.stem == measured.file_name(result)
+def test_layers_run_and_the_one_with_its_weights_built_holds_them():
+    *_partial, whole = measured.measure(replace(SMALL, ways=measured.LAYERS))
+    assert whole.ways == measured.LAYERS
+    assert not whole.refused
+    weights = 2 * 512 * 512 * 4
+    assert weights <= whole.timings_of("explicit")[512].nbytes < 3 * weights
+    assert whole.timings_of("fused")[512].nbytes < weights / 2
+
+
+def test_what_is_shipped_is_whole_and_says_where_it_was_taken(visit, own_folder):
+    shipped = {path.stem: measured._read_result(path) for path in measured.shipped_results()}
+    for name, result in shipped.items():
+        assert result.is_done
+        assert name == measured.file_name(result)
+    assert sorted(result.subject for result in shipped.values()) == ["kernels", "layers"]
+    layers = next(result for result in shipped.values() if result.subject == "layers")
+    page = sound(visit("fast", fast_section="measured", fast_ways="layers"))
+    explicit, lstm = layers.timings_of("explicit"), layers.timings_of("lstm")
+    n = max(explicit)
+    grown = [way[n].seconds / way[n // 2].seconds for way in (explicit, lstm)]
+    assert f"From {n // 2:,} tokens to twice as many it took {grown[0]:.1f} times as long" in read(page)
+    assert f"an LSTM {grown[1]:.1f} times" in read(page)
+    result = shipped["fast-amd-epyc-cpu"]
     assert result.timings_of("naive")[4096].nbytes >= 2 * 8 * 4096**2 * 4
     assert result.timings_of("flash")[4096].nbytes < 2**24
 
@@ -64,7 +82,7 @@ def test_where_strangers_come_nothing_is_measured(visit, own_folder, monkeypatch
 
 
 def test_a_visitor_at_home_measures_and_the_page_chooses_between_machines(visit, own_folder, monkeypatch):
-    monkeypatch.setattr(measured, "Config", lambda **given: replace(SMALL, ways=("naive", "tiled")))
+    monkeypatch.setitem(measured.SUBJECTS, "kernels", replace(SMALL, ways=("naive", "tiled")))
     page = visit("fast", fast_section="measured")
     page.button(key="fast_measure").click().run()
     for _try in range(60):

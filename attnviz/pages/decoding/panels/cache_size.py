@@ -15,7 +15,7 @@ from attnviz.figures.theme import ROLES
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.decoding import choices, figures
 from attnviz.pages.decoding.maths import decoding_snippets, growing_bytes, quantised_cache
-from attnviz.pages.decoding.panels import decoder_form
+from attnviz.pages.decoding.panels import decoder_form, roofline
 
 LESS = 0.9  #: of a change: what is nearer to it would read as the same
 
@@ -84,6 +84,7 @@ def draw_growth() -> None:
         "decoding-bytes",
         about=_("Paste this code into a notebook: it prints the bytes of Llama-3.1-8B at this number of tokens."),
     )
+    roofline.draw_passes(name)
 
 
 def _format_heads(scheme: growing_bytes.GrowingScheme) -> str:

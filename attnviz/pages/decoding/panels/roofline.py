@@ -1,10 +1,10 @@
-"""Section 5: prefill is bound by computing, decode by reading: the roofline of a machine."""
+"""Of section 2: prefill is bound by computing, decode by reading, under the roofline of a machine."""
 
 from typing import cast
 
 import streamlit as st
 
-from attnviz.app import live_run, page_parts, show, widgets
+from attnviz.app import show, widgets
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.text import escape_markdown
 from attnviz.base import units
@@ -12,50 +12,25 @@ from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.core.costs import Machine
 from attnviz.models.architecture import gpus
-from attnviz.models.settings import current_settings
 from attnviz.pages.decoding import choices, figures
 from attnviz.pages.decoding.maths import decoding_snippets, prefill_and_decode
 from attnviz.pages.decoding.panels import decoder_form
 
-KEY = "d_measuring"
 
-
-def panel() -> None:
-    main_picture = page_parts.main_picture()
-    which, where = st.columns(2, vertical_alignment="bottom")
-    with which:
-        name = decoder_form.choose()
-    timings = _stored_or_measured_timings(name)
-    with where:
-        chosen = widgets.select_one(
-            choices.MACHINE,
-            _("Machine"),
-            {choices.HERE: _("this server, measured")} | {gpu: gpu_machine.name for gpu, gpu_machine in gpus().items()},
-            style="select",
-            usual="a100-80gb" if timings is None else choices.HERE,
-        )
-    if chosen == choices.HERE and timings is None:
-        st.info(
-            _("The owner of this server has not measured it. Choose another machine above.")
-            if current_settings().hosted
-            else _("Nothing has been measured on this machine yet. It takes a few seconds.")
-        )
-        return
-    if chosen == choices.HERE and timings is not None:
-        machine, points = timings.machine, timings.points
-        _draw_machine(machine)
-    else:
-        machine, points = gpus()[chosen].machine, time_formula(decoder_form.decoder_key(name))
-        st.caption(
-            _("By formula at 16 bits, from the maker’s numbers: no pass was run on it. Source: {source}.").format(
-                source=escape_markdown(gpus()[chosen].source)
-            )
-        )
-    with main_picture:
-        _draw_roofline(machine, points, chosen)
-    _draw_table(machine, points)
+def draw_passes(name: str) -> None:
+    """Draw prefill and decode of a decoder under the roofline of a machine."""
+    st.subheader(_("Prefill and decode"), anchor=False)
+    picture = st.container()
+    machines = {gpu: machine.name for gpu, machine in gpus().items()}
+    chosen = widgets.select_one(choices.MACHINE, _("Machine"), machines, style="select", width=280)
+    gpu, points = gpus()[chosen], time_formula(decoder_form.decoder_key(name))
+    with picture:
+        _draw_roofline(gpu.machine, points, chosen)
+    source = _("By formula at 16 bits, from the maker’s numbers: no pass was run on it. Source: {source}.")
+    st.caption(source.format(source=escape_markdown(gpu.source)))
+    _draw_table(gpu.machine, points)
     show.program(
-        decoding_snippets.roofline_program(machine, points),
+        decoding_snippets.roofline_program(gpu.machine, points),
         "decoding-speed",
         about=_("Paste this code into a notebook: it prints the FLOPs a byte of each pass, and its time at best."),
     )
@@ -66,56 +41,13 @@ def time_formula(identity: tuple[str, str]) -> tuple[prefill_and_decode.PassPoin
     return prefill_and_decode.ideal_passes(decoder_form.get_decoder(identity[0]), 2)
 
 
-def _stored_or_measured_timings(name: str) -> prefill_and_decode.MachineTimings | None:
-    """The stored measurement, or None. Draws the button that measures, unless the server is hosted."""
-    timings = prefill_and_decode.find_measurement(name)
-    if current_settings().hosted:
-        return timings
-    if st.button(
-        _("Measure on this machine") if timings is None else _("Measure again"),
-        icon=":material/timer:",
-        key="d_measure",
-    ):
-        st.session_state[KEY] = name
-    if st.session_state.get(KEY) == name:
-        live = live_run.advance(
-            "speed",
-            (decoder_form.decoder_key(name), None if timings is None else timings.points),
-            lambda: prefill_and_decode.measure(decoder_form.get_decoder(name)),
-            lambda measured: measured.done,
-        )
-        n, every = len(live.result.points), live.result.total
-        live_run.draw_progress("speed", live, n / every, _("pass {n} of {all}").format(n=n, all=every))
-        live_run.rerun_if_running(live)
-        if not live.stopped:
-            st.session_state.pop(KEY)
-            prefill_and_decode.store_measurement(name, live.result)
-            st.rerun()  # the button above was drawn before there was a measurement
-    return timings
-
-
-def _draw_machine(machine: Machine) -> None:
-    peak, bandwidth, ridge = st.columns(3)
-    peak.metric(
-        _("Peak, measured"), f"{Rounded(machine.peak / 1e9):,.1f} GFLOP/s", help=_("A product of two square matrices.")
-    )
-    bandwidth.metric(
-        _("Bandwidth, measured"), f"{Rounded(machine.bandwidth / 1e9):,.1f} GB/s", help=_("A matrix times one vector.")
-    )
-    ridge.metric(
-        _("Both are busy at"),
-        _("{n:.1f} FLOPs a byte").format(n=machine.peak / machine.bandwidth),
-        help=_("With fewer, reading takes longer than computing; with more, computing does."),
-    )
-
-
 def _draw_roofline(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...], where: str) -> None:
     points_by_kind = {}
     for kind in ("prefill", "decode"):
         kind_points = [point for point in points if point.kind == kind]
         points_by_kind[kind] = (
             [point.intensity for point in kind_points],
-            [point.flops / _pass_seconds(point, machine) for point in kind_points],
+            [point.flops / point.best_case(machine).seconds for point in kind_points],
             _label_points(kind, kind_points),
         )
     show.figure(
@@ -129,7 +61,7 @@ def _draw_roofline(machine: Machine, points: tuple[prefill_and_decode.PassPoint,
             "context": [point.context for point in points],
             "FLOPs": [point.flops for point in points],
             "bytes": [point.nbytes for point in points],
-            "seconds": [_pass_seconds(point, machine) for point in points],
+            "seconds": [point.best_case(machine).seconds for point in points],
         },
     )
 
@@ -140,11 +72,6 @@ def _label_points(kind: str, points: list[prefill_and_decode.PassPoint]) -> list
         return [str(point.tokens) for point in points]
     contexts = [point.context - 1 for point in points]
     return [f"{min(contexts)}…{max(contexts)}", *[""] * (len(points) - 1)]
-
-
-def _pass_seconds(point: prefill_and_decode.PassPoint, machine: Machine) -> float:
-    """Seconds measured, or the shortest time possible."""
-    return point.seconds if point.seconds is not None else point.best_case(machine).seconds
 
 
 def _roofline_caption(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -> str:
@@ -162,9 +89,9 @@ def _roofline_caption(machine: Machine, points: tuple[prefill_and_decode.PassPoi
         low=decode.intensity,
         first=limits[cast(str, prefill.best_case(machine).bound)],
         second=limits[cast(str, decode.best_case(machine).bound)],
-        each=units.duration(_pass_seconds(prefill, machine) / prefill.tokens),
-        alone=units.duration(_pass_seconds(decode, machine)),
-        times=_pass_seconds(decode, machine) * prefill.tokens / _pass_seconds(prefill, machine),
+        each=units.duration(prefill.best_case(machine).seconds / prefill.tokens),
+        alone=units.duration(decode.best_case(machine).seconds),
+        times=decode.best_case(machine).seconds * prefill.tokens / prefill.best_case(machine).seconds,
         ridge=machine.peak / machine.bandwidth,
     )
 
@@ -183,7 +110,6 @@ def _draw_table(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ..
             _("at best"): units.duration(point.best_case(machine).seconds),
             _("bound by"): limits[point.best_case(machine).bound],
         }
-        | ({} if point.seconds is None else {_("measured"): units.duration(point.seconds)})
         for point in points
     ]
     show.draw_table(show.to_columns(rows))

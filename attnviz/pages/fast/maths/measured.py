@@ -1,4 +1,4 @@
-"""Time and memory of attention over the number of tokens, by every kernel that this machine has.
+"""Time and memory over the number of tokens: of every attention kernel that this machine has, or of layers.
 
 `python -m attnviz.pages.fast` measures whatever there is and keeps it in the cache folder, where the page finds it;
 `data/` holds what came with the app. Nothing is compared that was not measured in one run.
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -21,6 +21,7 @@ from attnviz.analysis import prepared_files
 from attnviz.analysis.measuring import MeasuredOn, WayTiming, this_machine, time_call
 from attnviz.base.message import require_between
 from attnviz.core.attention import attend
+from attnviz.core.modules import seeded_generator
 from attnviz.core.precision import stored_bytes
 from attnviz.core.tiled import Tiling, tiled_attend
 from attnviz.models.file_faults import DAMAGED, first_line
@@ -53,7 +54,9 @@ KERNELS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
 }
 WAYS = tuple(KERNELS)
 HERE = WAYS[:-1]  #: what is measured while a visitor waits: FlexAttention takes half a minute to compile on a processor
-SQUARES = ("naive", "math")  #: those that hold the matrix
+#: layers of torch's with their weights: attention with its weights built and fused, and what it is compared with
+LAYERS = ("explicit", "fused", "lstm", "gru", "conv")
+SQUARES = ("naive", "math", "explicit")  #: those that hold the matrix
 SHORTEST, LONGEST = 128, 1 << 20
 MOST_BYTES = 1 << 30  #: of both matrices of a way that holds them; a longer sequence is left out
 SLOWEST = 3.0  #: seconds of a call, above which longer sequences are left out
@@ -80,6 +83,10 @@ class Config:
         return tuple(1 << power for power in range(SHORTEST.bit_length() - 1, self.longest.bit_length()))
 
 
+#: what a visitor may have measured
+SUBJECTS = {"kernels": Config(), "layers": Config(heads=4, ways=LAYERS)}
+
+
 @dataclass(frozen=True)
 class Result:
     config: Config
@@ -100,7 +107,12 @@ class Result:
 
     @property
     def ways(self) -> tuple[str, ...]:
-        return tuple(way for way in WAYS if self.timings_of(way))
+        return tuple(way for way in (*WAYS, *LAYERS) if self.timings_of(way))
+
+    @property
+    def subject(self) -> str:
+        """What was measured, by its name in SUBJECTS."""
+        return "layers" if set(self.config.ways) <= set(LAYERS) else "kernels"
 
     def longest_common_length(self, first_way: str, second_way: str) -> int | None:
         """Longest sequence at which both ways were measured; None if there is none."""
@@ -110,16 +122,18 @@ class Result:
 def measure(config: Config) -> Iterator[Result]:
     """Measure each way at each length, shortest first. Yields the result so far after each timing."""
     machine, day = this_machine(config.dtype, config.device), datetime.now(UTC).date().isoformat()
-    refused, apart = _check_ways(config)
+    calls = {way: _make_call(config, way) for way in config.ways}
+    refused, apart = _check_ways(config, calls)
+    ways = calls.keys() - refused.keys()
     room = (MOST_BYTES / stored_bytes(2 * config.heads, config.dtype)) ** 0.5  # tokens whose two matrices are held
-    lengths = [n for n in config.lengths if n <= room or apart.keys() - set(SQUARES)]
+    lengths = [n for n in config.lengths if n <= room or ways - set(SQUARES)]
     timings: list[WayTiming] = []
     slow: set[str] = set()
     for at, n in enumerate(lengths):
         qkv = _random_qkv(config, n)
-        for way in [way for way in apart if way not in slow and (n <= room or way not in SQUARES)]:
+        for way in [way for way in calls if way in ways - slow and (n <= room or way not in SQUARES)]:
             with torch.inference_mode():
-                timings.append(time_call(way, n, partial(KERNELS[way], *qkv), config.rounds, config.device))
+                timings.append(time_call(way, n, partial(calls[way], *qkv), config.rounds, config.device))
             if timings[-1].seconds * 4 > SLOWEST:  # twice as many tokens take four times as long
                 slow.add(way)
             yield Result(config, machine, day, tuple(timings), refused, apart, (4**at - 1) / 4 ** len(lengths))
@@ -134,17 +148,42 @@ def _random_qkv(config: Config, n: int) -> tuple[Tensor, ...]:
     return tuple(torch.randn(shape, generator=generator).to(**target) for _ in range(3))
 
 
-def _check_ways(config: Config) -> tuple[dict[str, str], dict[str, float]]:
-    """Error messages of ways that fail on this machine, and the largest relative error of the others."""
+def _make_call(config: Config, way: str) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+    """A way's pass over q, k and v; a layer's over q alone, its heads side by side."""
+    if way in KERNELS:
+        return KERNELS[way]
+    d = config.heads * config.d_head
+    makers: dict[str, Callable[[], nn.Module]] = {
+        "lstm": lambda: nn.LSTM(d, d, batch_first=True),
+        "gru": lambda: nn.GRU(d, d, batch_first=True),
+        "conv": lambda: nn.Conv1d(d, d, 3, padding=1),
+    }
+    with seeded_generator(config.seed):
+        layer = makers.get(way, lambda: nn.MultiheadAttention(d, config.heads, batch_first=True))()
+    layer.to(device=config.device, dtype=getattr(torch, config.dtype))
+    built = way == "explicit"
+    passes: dict[str, Callable[[Tensor], Any]] = {
+        # in train(): in eval() torch takes a path of its own that builds the weights after all
+        "explicit": lambda x: layer(x, x, x, need_weights=built, average_attn_weights=False)[0],
+        "conv": lambda x: layer(x.mT).mT,
+        "lstm": lambda x: layer(x)[0],
+    }
+    run = passes[{"fused": "explicit", "gru": "lstm"}.get(way, way)]
+    return lambda q, _k, _v: run(q.transpose(1, 2).flatten(2))
+
+
+def _check_ways(config: Config, calls: dict[str, Callable[..., Tensor]]) -> tuple[dict[str, str], dict[str, float]]:
+    """Error messages of ways that fail on this machine, and the largest relative error of other kernels."""
     refused: dict[str, str] = {}
     apart: dict[str, float] = {}
     q, k, v = _random_qkv(config, CHECKED)
     exact = attend(q.double(), k.double(), v.double()).output
-    for way in config.ways:
+    for way, call in calls.items():
         try:
             with torch.inference_mode():
-                off = (KERNELS[way](q, k, v).double() - exact).abs().max() / exact.abs().max()
-            apart[way] = float(off)
+                output = call(q, k, v).double()
+            if way in KERNELS:
+                apart[way] = float((output - exact).abs().max() / exact.abs().max())
         except Exception as error:  # a compiler that is missing, too, and each version of torch has its own words
             refused[way] = first_line(error)
     return refused, apart
@@ -158,7 +197,9 @@ SHIPPED_PREFIX = "given-"  #: before the name of a file that came with the app
 def file_name(result: Result) -> str:
     """File name of a result, such as fast-amd-epyc-cpu: letters, digits and hyphens."""
     hardware = f"{result.machine.processor}-{result.machine.device}".lower()
-    return "fast-" + "-".join("".join(c if c.isalnum() else " " for c in hardware).split())
+    return ("fast-layers-" if result.subject == "layers" else "fast-") + "-".join(
+        "".join(c if c.isalnum() else " " for c in hardware).split()
+    )
 
 
 def store_result(result: Result, folder: Path | None = None) -> Path:
@@ -207,7 +248,8 @@ def program(config: Config) -> str:
 from attnviz.pages.fast.maths import measured
 
 # python -m attnviz.pages.fast measures more, FlexAttention too, and keeps it for the page; on a GPU, too
-*_, result = measured.measure(measured.Config(heads={config.heads}, d_head={config.d_head}, longest=1024))
+config = measured.Config(heads={config.heads}, d_head={config.d_head}, longest=1024, ways={config.ways!r})
+*_, result = measured.measure(config)
 for row in result.timings:
-    print(f"{{row.way:6}} {{row.n:6,}} tokens {{row.seconds * 1e3:9.3f}} ms {{row.nbytes:12,}} bytes")
+    print(f"{{row.way:9}} {{row.n:6,}} tokens {{row.seconds * 1e3:9.3f}} ms {{row.nbytes:12,}} bytes")
 """

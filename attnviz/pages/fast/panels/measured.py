@@ -1,4 +1,4 @@
-"""Section 3: time and memory of every kernel that a machine has, as measured, and measured here."""
+"""Section 3: time and memory of attention's kernels, or of layers, as measured on a machine, and measured here."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -24,8 +24,11 @@ STARTED_AT = "fast_measuring"  #: the session's wish to measure, as the time at 
 def panel() -> None:
     """Draw the section."""
     container = page_parts.main_picture()
-    live = None if current_settings().hosted else _measure_here()
-    result = live.result if live else _select_result()
+    titles = {"kernels": _("attention by kernel"), "layers": _("attention beside other layers")}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        subject = widgets.select_one(choices.SUBJECT, _("What is measured"), titles)
+        live = None if current_settings().hosted else _measure_here(subject)
+        result = live.result if live else _select_result(subject)
     with container.container(key="fast-growing") if live else container:
         _draw_pictures(result)
         if live:  # below the pictures, which then change in their place
@@ -37,15 +40,18 @@ def panel() -> None:
         live_run.rerun_if_running(live)
 
 
-def _measure_here() -> live_run.LiveRun[measured.Result] | None:
+def _measure_here(subject: str) -> live_run.LiveRun[measured.Result] | None:
     """Draw the button that starts measuring, and advance the measurement. None while nothing is measured."""
     if STARTED_AT not in st.session_state:
         if not st.button(_("Measure on this machine"), icon=":material/timer:", key="fast_measure"):
             return None
         st.session_state[STARTED_AT] = time.monotonic()
-    config = measured.Config()
+    config = measured.SUBJECTS[subject]
     live = live_run.advance(
-        SECTION, st.session_state[STARTED_AT], lambda: measured.measure(config), lambda result: result.is_done
+        SECTION,
+        (st.session_state[STARTED_AT], subject),
+        lambda: measured.measure(config),
+        lambda result: result.is_done,
     )
     if live.result.is_done:
         del st.session_state[STARTED_AT]
@@ -54,9 +60,9 @@ def _measure_here() -> live_run.LiveRun[measured.Result] | None:
     return live
 
 
-def _select_result() -> measured.Result:
+def _select_result(subject: str) -> measured.Result:
     """Draw the choice of a machine, and return its result."""
-    results = measured.stored_results()
+    results = {name: result for name, result in measured.stored_results().items() if result.subject == subject}
     own_label, shipped_label = _("{machine}, {day}"), _("{machine}, {day}, came with the app")
     labels = {
         name: (shipped_label if name.startswith(measured.SHIPPED_PREFIX) else own_label).format(
@@ -77,6 +83,11 @@ def kernel_names() -> dict[str, str]:
         "efficient": "SDPA EFFICIENT_ATTENTION",
         "cudnn": "SDPA CUDNN_ATTENTION",
         "flex": "FlexAttention",
+        "explicit": _("attention layer, weights built"),
+        "fused": _("attention layer, fused"),
+        "lstm": "LSTM",
+        "gru": "GRU",
+        "conv": _("convolution, kernel 3"),
     }
 
 
@@ -117,28 +128,53 @@ def _draw_over_lengths(
 
 
 def _time_and_memory_captions(result: measured.Result) -> tuple[str, str]:
-    """Captions on time and memory, naive against fused; "" if no length has both."""
-    n = result.longest_common_length("naive", "flash")
+    """Captions on time and memory, with the matrix against without; "" if no length has both."""
+    is_layers = result.subject == "layers"
+    matrix_way, fused_way = ("explicit", "fused") if is_layers else ("naive", "flash")
+    n = result.longest_common_length(matrix_way, fused_way)
     if n is None:
         return "", ""
-    naive, flash = (result.timings_of(way)[n] for way in ("naive", "flash"))
-    time = _(
-        "At {n:,} tokens naive attention takes {naive}, the fused kernel **{flash}**: {times:.1f} times as fast."
-    ).format(
-        n=n,
-        naive=units.duration(naive.seconds),
-        flash=units.duration(flash.seconds),
-        times=naive.seconds / flash.seconds,
+    matrix, fused = (result.timings_of(way)[n] for way in (matrix_way, fused_way))
+    time, memory = (
+        (
+            _("At {n:,} tokens an attention layer takes {matrix} with its weights built, **{fused}** fused."),
+            _("At {n:,} tokens the layer holds {matrix} with its weights built; fused it holds **{fused}**."),
+        )
+        if is_layers
+        else (
+            _(
+                "At {n:,} tokens naive attention takes {matrix}, the fused kernel **{fused}**: {times:.1f} times as "
+                "fast."
+            ),
+            _(
+                "At {n:,} tokens naive attention holds {matrix}, two matrices of {square}; the fused kernel holds "
+                "**{fused}**."
+            ),
+        )
     )
-    memory = _(
-        "At {n:,} tokens naive attention holds {naive}, two matrices of {matrix}; the fused kernel holds **{flash}**."
-    ).format(
-        n=n,
-        naive=units.binary(naive.nbytes),
-        matrix=units.binary(stored_bytes(result.config.heads * n * n, result.config.dtype)),
-        flash=units.binary(flash.nbytes),
-    )
-    return time, memory
+    square = units.binary(stored_bytes(result.config.heads * n * n, result.config.dtype))
+    return join_sentences(
+        time.format(
+            n=n,
+            matrix=units.duration(matrix.seconds),
+            fused=units.duration(fused.seconds),
+            times=matrix.seconds / fused.seconds,
+        ),
+        _growth(result, "explicit", "lstm") if is_layers else "",
+    ), memory.format(n=n, matrix=units.binary(matrix.nbytes), fused=units.binary(fused.nbytes), square=square)
+
+
+def _growth(result: measured.Result, attention: str, other: str) -> str:
+    """How many times as long each of two ways takes at twice as many tokens, as measured; "" where it was not."""
+    n = result.longest_common_length(attention, other) or 0
+    timings = [result.timings_of(way) for way in (attention, other)]
+    if not all(n // 2 in way for way in timings):
+        return ""
+    growth = [way[n].seconds / way[n // 2].seconds for way in timings]
+    return _(
+        "From {half:,} tokens to twice as many it took {attention:.1f} times as long with its weights built, an LSTM "
+        "{other:.1f} times."
+    ).format(half=n // 2, attention=growth[0], other=growth[1])
 
 
 def _draw_conditions(result: measured.Result) -> None:
@@ -155,7 +191,9 @@ def _draw_conditions(result: measured.Result) -> None:
             ),
             _("At {n} tokens all are within {apart:.1e} of the same attention in 64 bits.").format(
                 n=measured.CHECKED, apart=apart
-            ),
+            )
+            if result.apart
+            else _("Measured with the layers’ own weights, which are random."),
             _("Not on this machine: {kernels}.").format(kernels=escape_markdown(join_list(missing))) if missing else "",
             _("A way that takes too long, or whose matrices take more than {most}, is left out at longer ones.").format(
                 most=units.binary(measured.MOST_BYTES)
