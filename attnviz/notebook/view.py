@@ -66,11 +66,11 @@ def show(
         layers = _alike_layers(attention, layer, row)
         if 2 * sum(one.n_heads * one.shape[2] * one.shape[3] for _, one in layers) > LONG:
             return _show_long_text(attention, layers, tokens, heads or [(layer, head)], row, options)
-        heads, count = _heads_of_trace(attention, layers, row), len(attention)
+        drawn, count = _heads_of_trace(attention, layers, row), len(attention)
     else:
-        heads = _heads_of_arrays([_layer_weights(weights, row) for weights in _layer_arrays(attention)])
-        count = len(heads.layer_ids)
-    return _show_heads(heads, tokens, _find_tile(layer, head, count, heads.layer_ids, heads.counts), options)
+        drawn = _heads_of_arrays([_layer_weights(weights, row) for weights in _layer_arrays(attention)])
+        count = len(drawn.layer_ids)
+    return _show_heads(drawn, tokens, _find_tile(layer, head, count, drawn.layer_ids, drawn.counts), options)
 
 
 def _show_heads(heads: DisplayedHeads, tokens: Any, tile: tuple[int, int], options: dict[str, Any]) -> NotebookView:

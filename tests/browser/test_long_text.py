@@ -137,7 +137,8 @@ def test_a_visitors_own_text_is_pasted_opened_from_a_file_and_asked(address: str
     page.get_by_role("button", name="Answer without this part").click()
     expect(page.get_by_text("Only the question and the answer")).to_be_visible()
 
-    page.get_by_role("button", name="Back to a sentence").click()
+    with page.workers[0].expect_event("close"):  # what made its tiles goes with it
+        page.get_by_role("button", name="Back to a sentence").click()
     for data, answer in ((b"\xff\xfe", "not text in UTF-8"), (b" ", "The text is empty")):
         menu.click()
         page.locator("input[type=file]").set_input_files({"name": "a.txt", "mimeType": "text/plain", "buffer": data})

@@ -7,10 +7,10 @@ import { textWidth } from "../scene/text_width.js";
 import { createBox, el } from "../shared/dom.js";
 import { hoverOn } from "../shared/group.js";
 import { clamp } from "../shared/numbers.js";
+import { listenToGestures } from "../shared/plot_gestures.js";
 import { clearCanvas, clipTo, notePlot, sizeCanvas, runSoon, watchWindow } from "../shared/surface.js";
 import { LONGEST_LABEL } from "../shared/token_labels.js";
-import { magnification, placeOn, sharpness } from "../shared/window.js";
-import { wheelFactor } from "../shared/zoom.js";
+import { placeOn, sharpness } from "../shared/window.js";
 import {
   drawLineLabels,
   drawLitLines,
@@ -24,7 +24,8 @@ import {
 } from "./lines_scene.js";
 
 /** @import { HeadComponent } from "../head/head.js" */
-/** @import { Rectangle, Zoom } from "../shared/types.js" */
+/** @import { Gesture } from "../shared/plot_gestures.js" */
+/** @import { Rectangle } from "../shared/types.js" */
 /** @import { LinesScene, Piece } from "./lines_scene.js" */
 /** @import { TokenLabels } from "../shared/token_labels.js" */
 
@@ -56,8 +57,6 @@ export class Lines {
     this.unlit = false;
     /** @type {Piece[] | null} lines still to be drawn; null: all of them */
     this.waiting = null;
-    /** @type {{ y: number, zoom: Zoom, moved: boolean } | null} */
-    this.drag = null;
     this.complete = runSoon(() => {
       if (this.width === 0) return;
       if (this.waiting !== null) this.further(this.waiting);
@@ -75,22 +74,36 @@ export class Lines {
 
   listen() {
     const { stage, view } = this;
-    stage.addEventListener("pointerdown", (e) => {
-      this.drag = { y: e.clientY, zoom: { ...view.drawn.group.zoom }, moved: false };
-      view.root.focus({ preventScroll: true });
+    listenToGestures(stage, {
+      begin: () => {
+        view.root.focus({ preventScroll: true });
+        const { z, q0, k0 } = view.drawn.group.zoom;
+        /** @type {Gesture} */
+        const gesture = {
+          press: (event) => {
+            const hit = this.hit(event);
+            if (hit) view.press(hit);
+          },
+        };
+        if (z === 1) return gesture;
+        gesture.move = (_event, [, dy]) => {
+          const rows = this.rows();
+          view.setZoom({ z, q0: q0 - dy / rows.hq, k0: k0 - dy / rows.hk });
+        };
+        return gesture;
+      },
+      point: (event) => {
+        const hit = event && this.hit(event);
+        hoverOn(view.drawn.group, hit);
+        stage.style.cursor = hit ? "pointer" : "";
+      },
+      zoom: (factor, at) => {
+        const rows = this.rows();
+        const share = clamp((placeOn(stage, at)[1] - this.plot.y) / this.plot.h, 0, 1);
+        view.zoomBy(factor, rows.q0 + share * rows.span.q, rows.k0 + share * rows.span.k);
+      },
+      takesWheel: (event) => event.ctrlKey || event.metaKey || view.drawn.group.zoom.z > 1,
     });
-    stage.addEventListener("pointercancel", () => (this.drag = null));
-    stage.addEventListener("pointerleave", () => {
-      this.drag = null;
-      hoverOn(view.drawn.group, null);
-    });
-    stage.addEventListener("pointermove", (e) => this.move(e));
-    stage.addEventListener("click", (e) => {
-      const hit = this.drag?.moved ? null : this.hit(e);
-      this.drag = null;
-      if (hit) view.press(hit);
-    });
-    stage.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
   }
 
   /**
@@ -207,33 +220,5 @@ export class Lines {
   hit(event) {
     const [x, y] = placeOn(this.stage, event);
     return lineHit(x, y, this.plot, this.rows());
-  }
-
-  /** @param {PointerEvent} event */
-  move(event) {
-    const { drag } = this;
-    if (drag && event.buttons && drag.zoom.z > 1) {
-      const dy = (event.clientY - drag.y) / magnification(this.stage);
-      drag.moved ||= Math.abs(dy) > 5;
-      if (drag.moved) {
-        const rows = this.rows();
-        const { z, q0, k0 } = drag.zoom;
-        this.view.setZoom({ z, q0: q0 - dy / rows.hq, k0: k0 - dy / rows.hk });
-        return;
-      }
-    }
-    if (event.pointerType === "touch") return;
-    const hit = this.hit(event);
-    hoverOn(this.view.drawn.group, hit);
-    this.stage.style.cursor = hit ? "pointer" : "";
-  }
-
-  /** @param {WheelEvent} event */
-  wheel(event) {
-    if (!(event.ctrlKey || event.metaKey || this.view.drawn.group.zoom.z > 1)) return;
-    const rows = this.rows();
-    const share = clamp((placeOn(this.stage, event)[1] - this.plot.y) / this.plot.h, 0, 1);
-    event.preventDefault();
-    this.view.zoomBy(wheelFactor(event), rows.q0 + share * rows.span.q, rows.k0 + share * rows.span.k);
   }
 }

@@ -85,8 +85,15 @@ export class LongText extends View {
     side.append(this.strongest);
     const heads = createBox("lt-heads", this.wall, this.wallNote);
     root.replaceChildren(this.bar, createBox("av-wrap lt-main", heads, left, side, this.answers), this.live);
-    new Member((what) => this.hear(what)).join(this.group);
+    this.member = new Member((what) => this.hear(what));
+    this.member.join(this.group);
     offerPicture(root, () => [this.part()], textFigure);
+  }
+
+  leave() {
+    this.member.leave();
+    this.supply.leave();
+    this.small.leave();
   }
 
   /** Where a hand left the picture. */
@@ -178,7 +185,7 @@ export class LongText extends View {
     setText(this.said, texts.point);
     this.writeBar();
     setText(this.wallNote, "");
-    void this.loadWalls();
+    void this.loadWall(1);
   }
 
   writeBar() {
@@ -269,14 +276,7 @@ export class LongText extends View {
     void this.look();
   }
 
-  async loadWalls() {
-    const { supply } = this;
-    await this.loadWall(1);
-    await pause(3000);
-    if (this.supply === supply && !supply.parts.size) await this.loadWall(FINER);
-  }
-
-  /** @param {number} rows of each band that are computed */
+  /** Shows all heads small, and a little later finer. @param {number} rows of each band that are computed */
   async loadWall(rows) {
     const { supply, header } = this;
     const { doc, texts, tokens, overview } = header;
@@ -288,6 +288,9 @@ export class LongText extends View {
       tokens.length > rows * SMALL ? fill(texts.wall_sampled, { rows: rows * SMALL }) : texts.wall,
     );
     this.small.take({ ...overview, group: GROUP, asked: null, data: `${doc}${rows}`, shape: [side, side] }, codes);
+    if (rows === FINER || supply.parts.size) return;
+    await pause(3000);
+    if (this.supply === supply) await this.loadWall(FINER);
   }
 
   /** What is on show, for a file. @returns {FigurePart} */
