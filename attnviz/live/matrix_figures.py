@@ -135,7 +135,8 @@ class CellFigure:
 class MaskFigure:
     """`allowed` (Q, K) boolean, True where a query may look at a key.
 
-    With raw `scores` (T, T) and their `scale`: the weights under this mask, and the ribbons of a `word`.
+    With raw `scores` (T, T) and their `scale`: the weights under this mask, and the ribbons of a `word`; of several
+    `layers`, of at most so many, how far words reach up to it.
     """
 
     scene: ClassVar[str] = "mask"
@@ -146,6 +147,7 @@ class MaskFigure:
     scores: np.ndarray | None = None
     scale: float | None = None
     word: int = 0
+    layers: tuple[int, int] | None = None
 
     @property
     def header(self) -> dict[str, Any]:
@@ -156,6 +158,7 @@ class MaskFigure:
             "title": self.title,
             "scale": self.scale,
             "word": self.word,
+            "layers": self.layers,
             "colours": canvas_wording.scene_colours(),
             "words": canvas_wording.mask_text(),
         }

@@ -379,7 +379,7 @@ def new_page(browser: Any) -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture
 def opened(server_url: str, new_page: Callable[..., Any]) -> Callable[..., Any]:
-    """`opened("masks?m_view=far", "[data-testid=mask]", dark=True)`: a page at rest, and what is drawn on it there."""
+    """`opened("masks?m_word=3", "[data-testid=mask]", dark=True)`: a page at rest, and what is drawn on it there."""
 
     def open_it(view: str = "", *drawn: str, **window: Any) -> Any:
         page = new_page(**window)

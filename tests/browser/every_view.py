@@ -10,7 +10,6 @@ from attnviz.pages.decoding import choices as decoding_choices
 from attnviz.pages.explore import choices as explorer_choices
 from attnviz.pages.fast import choices as fast_choices
 from attnviz.pages.lessons.panels import all_lessons
-from attnviz.pages.masks import choices as mask_choices
 from attnviz.pages.pictures import choices as pictures_choices
 from attnviz.pages.positions import choices as positions_choices
 from attnviz.pages.scaling import choices as scaling_choices
@@ -25,7 +24,6 @@ SECTIONS: dict[str, tuple[Choice[str], ...]] = {
     "compare": (compare_choices.SECTION,),
     "decoding": (decoding_choices.VIEW,),
     "fast": (fast_choices.SECTION,),
-    "masks": (mask_choices.VIEW,),
     "pictures": (pictures_choices.SOURCE, pictures_choices.STACK),
     "positions": (positions_choices.SECTION,),
     "scaling": (scaling_choices.SECTION,),
@@ -34,6 +32,7 @@ SECTIONS: dict[str, tuple[Choice[str], ...]] = {
 }
 #: What no choice of a section shows: all panels of a head, a step in the middle, a page that is presented.
 BESIDES = (
+    "masks?m_rule1=window&m_layers=3",
     "explore?" + "&".join(f"{choice.name}=true" for choice in explorer_choices.OPEN.values()),
     "mistakes?mistake=group_num&guess=group_num.3",
     "build?b_step=softmax&b_kind=cross&b_mask=causal",

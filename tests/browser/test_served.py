@@ -44,7 +44,7 @@ VIEWS = {
     "home": ("", "What is attention?"),
     "explore": ("?at=5.4", "Layer 5, head 4"),
     "build": ("?b_step=softmax", "Softmax"),
-    "masks": ("?m_view=far", "At 4,096 words"),
+    "masks": ("?m_rule1=window", "At 4,096 words"),
     "scaling": ("?s_section=softmax", "Why divide by √d_k?"),
     "sharing": ("?h_view=size", "Share keys and values"),
 }

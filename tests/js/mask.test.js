@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { maskFigure, maskFilm } from "../../attnviz/canvas/mask/mask_scene.js";
+import { describeReach, litWords } from "../../attnviz/canvas/mask/mask_reach.js";
 import { describeFlow, maskedHead, readScores, sweep } from "../../attnviz/canvas/mask/mask_weights.js";
 import { fileTheme } from "../../attnviz/canvas/scene/figure.js";
 import { unmarked } from "../../attnviz/canvas/shared/marked_text.js";
@@ -20,7 +21,17 @@ const CAUSAL = Uint8Array.from({ length: 16 }, (_none, i) => Number(i % 4 <= Mat
 function payloadOf(cells) {
   return Uint8Array.from([...packCells(cells), ...new Uint8Array(SCORES.slice().buffer)]);
 }
-const HEADER = { q: TOKENS, k: null, shape: SHAPE, title: "", scale: 0.5, word: 2, colours: COLOURS, words: WORDS };
+const HEADER = {
+  q: TOKENS,
+  k: null,
+  shape: SHAPE,
+  title: "",
+  scale: 0.5,
+  word: 2,
+  layers: null,
+  colours: COLOURS,
+  words: WORDS,
+};
 const raw = /** @type {import("../../attnviz/canvas/shared/types.js").RawHead} */ (
   readScores(HEADER, payloadOf(CAUSAL))
 );
@@ -57,4 +68,41 @@ test("a mask sweeps in row by row, in its film as well, and a mask without score
   const film = maskFilm(HEADER, payloadOf(CAUSAL));
   assert.match(film.figure(0, theme, true).title, /<open_row c/);
   assert.equal(film.figure(1, theme, true).title, maskFigure(HEADER, payloadOf(CAUSAL), theme, true).title);
+});
+
+test("what reaches a word in several layers is what powers of the mask with its diagonal say, and is told apart", () => {
+  const n = 9;
+  const random = Uint8Array.from({ length: n * n }, (_none, i) => Number((7 * i * i + 3 * i) % 11 < 2));
+  const keeps = Array.from(random, (open, i) => Number(open || i % (n + 1) === 0));
+  let power = Array.from({ length: n * n }, (_none, i) => Number(i % (n + 1) === 0));
+  for (let layers = 1; layers < 5; layers++) {
+    const before = power;
+    power = before.map((_none, i) => {
+      const [q, k] = [Math.floor(i / n), i % n];
+      return keeps.slice(q * n, (q + 1) * n).reduce((sum, open, j) => sum + open * before[j * n + k], 0);
+    });
+    for (let word = 0; word < n; word++) {
+      const row = power.slice(word * n, (word + 1) * n).map(Boolean);
+      assert.deepEqual(litWords({ n, allowed: random }, word, layers)[0], row);
+    }
+  }
+  const words = new Proxy({}, { get: (_own, name) => (name === "join_sentences" ? "{first} {next}" : `<${String(name)} {n} {count} {heard}>`) }); // prettier-ignore
+  const told = (
+    /** @type {number} */ word,
+    /** @type {number} */ layers,
+    /** @type {number} */ most,
+    /** @type {(q: number, k: number) => boolean} */ sees,
+  ) => {
+    const allowed = Uint8Array.from({ length: n * n }, (_none, i) => Number(sees(Math.floor(i / n), i % n)));
+    return describeReach(/** @type {any} */ ({ n, allowed, tokens: Array.from("abcdefghi") }), word, layers, most, /** @type {any} */ (words)); // prettier-ignore
+  };
+  const before = (/** @type {number} */ q, /** @type {number} */ k) => k <= q && q - k < 2;
+  assert.equal(told(8, 3, 12, before), "<reached 3 4 {heard}> <reach_more 8 {count} 9>");
+  assert.equal(told(8, 8, 12, before), "<reached 8 9 {heard}> <reach_all 8 {count} 9>");
+  assert.equal(told(8, 2, 5, before), "<reached 2 3 {heard}> <reach_growing 5 {count} 6>");
+  assert.equal(told(3, 3, 12, before), "<reached 3 4 {heard}> <reach_no_more 3 {count} 4>");
+  assert.equal(
+    told(3, 2, 12, () => false),
+    "<reached 2 1 {heard}> <reach_no_more 0 {count} 1>",
+  );
 });

@@ -21,7 +21,7 @@ ONE, FOUR = "cat", "the the the the"
 BUILD_STEPS = ("embed", "project", "split", "scores", "scale", "softmax", "sum", "merge", "output", "ffn")
 #: what turns a page to another of its sections
 TURNING = {
-    "born": "born_section", "compare": "c_section", "decoding": "d_view", "fast": "fast_section", "masks": "m_view",
+    "born": "born_section", "compare": "c_section", "decoding": "d_view", "fast": "fast_section",
     "positions": "p_section", "scaling": "s_section", "sharing": "h_view", "why": "why_section",
 }  # fmt: skip
 #: the texts of choices that hold no sentence of one or of four words
@@ -55,7 +55,9 @@ ALIKE = {"build", "masks", "mistakes", "positions order"}
 
 def sections() -> list[tuple[str, Link]]:
     """Each page with a link to each of its sections."""
-    found: list[tuple[str, Link]] = [(name, {}) for name in ("home", "heads", "explore", "pictures", "glossary")]
+    found: list[tuple[str, Link]] = [
+        (name, {}) for name in ("home", "heads", "explore", "masks", "pictures", "glossary")
+    ]
     found += [("mistakes", {"mistake": name, "guess": f"{name}.0"}) for name in ("softmax_first", "top_left")]
     found += [("build", {"b_step": step}) for step in BUILD_STEPS]
     for name, turning in TURNING.items():
@@ -95,9 +97,7 @@ def walk(visit: Callable[..., Any], name: str, section: Link) -> Iterator[tuple[
 
 def is_later(name: str, section: Link) -> bool:
     """Whether the boxes of this section stand on an earlier one, too."""
-    return (name == "build" and section["b_step"] != BUILD_STEPS[0]) or (
-        name == "masks" and section["m_view"] != "layers"
-    )
+    return name == "build" and section["b_step"] != BUILD_STEPS[0]
 
 
 def ends(choice: Choice[Any]) -> list[str]:

@@ -26,8 +26,6 @@ LESSON_STEPS = {"attention": (1, 2, 3, 5), "row": (2, 6), "masks": (1, 2, 4), "m
 TOGETHER = [
     ("scaling", {"s_keys": "1", "s_dk": "1", "s_more": "true"}),
     ("scaling", {"s_section": "training", "s_steps": "10", "s_seeds": "1", "s_dk": "1"}),
-    ("masks", {"m_text": ONE, "m_view": "layers", "m_layers": "1"}),
-    ("masks", {"m_text": FOUR, "m_view": "training"}),
     ("positions", {"p_section": "scores", "p_n": "2", "p_width": "2", "p_heads": "1", "p_shift": "0"}),
     ("positions", {"p_section": "order", "p_text": FOUR, "p_kind": "none"}),
     ("positions", {"p_section": "longer", "p_width": "2", "p_trained": "3"}),

@@ -12,7 +12,7 @@ from attnviz.app.links.choices import page_choices
 from attnviz.serve.headless import AppLink, run_page
 from attnviz.serve.page_table import PAGES
 
-SECTIONS = ("s_section", "p_section", "c_section", "d_view", "h_view", "m_view", "b_ask")
+SECTIONS = ("s_section", "p_section", "c_section", "d_view", "h_view", "b_ask")
 #: what makes the longest computations short
 SHORT = {("s_section", "training"): {"s_steps": "20", "s_seeds": "2"}, ("d_view", "numbers"): {"d_model": "core"}}
 #: what a spreadsheet would not take for a number

@@ -25,7 +25,8 @@ def mask_grid(
     scores: NDArray[np.float32] | None = None,
     scale: float | None = None,
     word: int = 0,
-    on_word: Callable[[int], None] | None = None,
+    layers: tuple[int, int] | None = None,
+    on_stand: Callable[[int, int], None] | None = None,
 ) -> None:
     """Draw `mask` (Q, K), True = may attend, to be painted on.
 
@@ -33,7 +34,8 @@ def mask_grid(
     Python hears of it when the gesture ends: `on_change` is called before the rerun, and the caller passes
     the new mask in. Undo and redo work in the browser and also reach Python.
     `label` is what the grid is called, in the visitor's language. With raw `scores` (T, T) and their `scale` cells show
-    weights under the mask, and ribbons those of a `word`; `on_word` hears of another one.
+    weights under the mask, and ribbons those of a `word`, or what reaches it in so many `layers`, of at most so many;
+    `on_stand` hears of another word and other layers.
     """
     allowed = np.asarray(mask, bool)
     queries, keys = len(tokens_q), len(tokens_q if tokens_k is None else tokens_k)
@@ -47,18 +49,19 @@ def mask_grid(
             most=MOST_CELLS,
         )
     q, k = [str(t) for t in tokens_q], None if tokens_k is None else [str(t) for t in tokens_k]
-    figure = MaskFigure(allowed, q, q if k is None else k, scores=scores, scale=scale, word=word)
+    figure = MaskFigure(allowed, q, q if k is None else k, scores=scores, scale=scale, word=word, layers=layers)
     payload = figure.payload
     header: dict[str, Any] = {"k": k, "label": label, "data": packing.fingerprint(payload, q, k)}
 
-    def read(report: dict[str, Any]) -> tuple[NDArray[np.bool_], int] | None:
-        painted, at = packing.parse_bits(report.get("bits"), allowed.shape), count(report.get("word"), queries)
-        return None if painted is None else (painted, word if at is None else at)
+    def read(report: dict[str, Any]) -> tuple[NDArray[np.bool_], int, int] | None:
+        painted = packing.parse_bits(report.get("bits"), allowed.shape)
+        at, height = count(report.get("word"), queries), count(report.get("layers"), 1 + (layers[1] if layers else 1))
+        return None if painted is None or at is None or not height else (painted, at, height)
 
-    def hear(told: tuple[NDArray[np.bool_], int]) -> None:
-        painted, at = told
-        if on_word is not None and at != word:
-            on_word(at)
+    def hear(told: tuple[NDArray[np.bool_], int, int]) -> None:
+        painted, *stand = told
+        if on_stand is not None and layers is not None and stand != [word, layers[0]]:
+            on_stand(*stand)
         if (painted != allowed).any():
             on_change(painted)
 

@@ -63,12 +63,13 @@ export class MaskEditor extends MaskDrawing {
   told() {
     const { header, cells, raw } = this.shown;
     const { q, k, shape, colours, words, scale } = header;
+    const layers = this.flow.stack;
     const bits = packCells(cells);
     const scores = raw ? new Uint8Array(raw.scores.slice().buffer) : new Uint8Array();
     const payload = new Uint8Array(bits.length + scores.length);
     payload.set(bits);
     payload.set(scores, bits.length);
-    return [{ q, k, shape, title: "", colours, words, scale, word: this.word }, payload];
+    return [{ q, k, shape, title: "", colours, words, scale, word: this.word, layers }, payload];
   }
 
   /** The mask on show, as a part of a figure. @returns {FigurePart} */
@@ -92,7 +93,7 @@ export class MaskEditor extends MaskDrawing {
     const cells = sameTokens ? this.adopted(given, behind) : this.begun(given);
     const theme = readTheme(this.root, header.colours);
     this.hold({ header, given, cells, raw, theme, labelsQ, labelsK });
-    if (!behind) this.word = header.word;
+    if (!behind) Object.assign(this, { word: header.word, layers: header.layers?.[0] ?? 1 });
     if (!before) this.build();
     this.dress();
     this.resize();
@@ -298,7 +299,7 @@ export class MaskEditor extends MaskDrawing {
 
   emit() {
     this.redraw();
-    this.tellPython("paint", { bits: packBits(this.shown.cells), word: this.word });
+    this.tellPython("paint", { bits: packBits(this.shown.cells), word: this.word, layers: this.layers });
   }
 
   /** Undoes a gesture, or does it again. @param {"undo" | "redo"} way */

@@ -19,6 +19,8 @@ import { magnification, placeOn, placeOnPage, presentationRoom } from "../shared
 /** @import { Head } from "../ribbons/ribbons_numbers.js" */
 /** @import { Axis, MaskHeader, RawHead, Stops, Theme } from "../shared/types.js" */
 
+/** So many words want less room than others. */
+const FEW = 7;
 /** Pixels from which ribbons stand beside the mask, between both, of a cell at most, of all rows at least, and around them. */
 const [WIDE, GAP, LARGEST, LEAST, AROUND] = [760, 28, 60, 300, 150];
 
@@ -55,8 +57,9 @@ export class MaskDrawing extends Drawing {
     this.hover = null;
     /** @type {[number, number] | null} the cell that the keyboard is on */
     this.cursor = null;
-    /** The word whose row is shown, how many rows the mask has come over, and the weights that it leaves. */
+    /** The word whose row is shown, how many layers light climbs, rows that the mask covers, and the weights that it leaves. */
     this.word = 0;
+    this.layers = 1;
     this.swept = Infinity;
     /** @type {Head | null} */
     this.head = null;
@@ -77,14 +80,15 @@ export class MaskDrawing extends Drawing {
     if (!this.held || width === 0) return;
     const { header, labelsQ, labelsK, raw } = this.held;
     const { shape } = header;
-    const isBeside = raw !== null && width >= WIDE && shape[1] <= LONG;
-    this.root.dataset.beside = String(isBeside);
+    const isBeside = raw !== null && width >= (shape[1] > FEW ? WIDE : 0.75 * WIDE) && shape[1] <= LONG;
+    this.root.dataset.beside = String(isBeside || shape[1] > LONG);
     const half = isBeside ? Math.round(width * 0.48) : width;
+    if (this.stage.parentElement) this.stage.parentElement.style.width = isBeside ? `${half}px` : "";
     const font = width < WIDE ? 12 : 13;
     const room = Math.min(LONGEST_LABEL, half * 0.26);
     const widths = { labelsQ: labelsQ.width(room, font), labelsK: labelsK.width(room, font) };
     const left = presentationRoom(this.root) ?? (innerHeight - placeOnPage(this.root)) / magnification(this.root);
-    const size = raw && isBeside ? { largest: LARGEST, high: clamp(left - AROUND, LEAST, 640) } : {};
+    const size = isBeside ? { largest: LARGEST, high: clamp(left - AROUND, LEAST, 640) } : raw ? { largest: 40 } : {};
     this.places = { font, room, ...maskLayout({ shape, width: half, font, ...widths, ...size }) };
     this.beside = isBeside ? width - half - GAP : width;
     layOver(this.pad, this.places.plot);

@@ -8,11 +8,10 @@ import { measureLabels } from "../heatmap/heatmap_scene.js";
 import { clamp, formatPercent } from "../shared/numbers.js";
 import { layoutInFile, nameSides } from "../head/head_figure.js";
 import { unpackBits } from "../shared/packing.js";
-import { drawRibbons, ribbonsScene } from "../ribbons/ribbons_scene.js";
 import { plainText } from "../ribbons/ribbons_numbers.js";
 import { filmOfSteps } from "../scene/film.js";
 import { textWidth } from "../scene/text_width.js";
-import { describeFlow, readWeights, sweep, wordView } from "./mask_weights.js";
+import { besideScene, describeBeside, drawBeside, readWeights, sweep } from "./mask_weights.js";
 
 /** @import { TokenLabels } from "../shared/token_labels.js" */
 /** @import { Colours, DrawingContext, Film, MaskFigureHeader, Rectangle, Shape, Theme } from "../shared/types.js" */
@@ -164,14 +163,15 @@ export function maskFigure(header, payload, theme, bar) {
   const kept = head ? words.share : words.kept;
   const second = plot.x + 20 + textWidth(kept, 12) + 16;
   const look = { theme, colours, words };
-  const ribbons = head && shape[1] <= LONG ? ribbonsScene(head, wordView(header.word), BESIDE, look) : null;
+  const ribbons =
+    head && shape[1] <= LONG ? besideScene(head, header.word, header.layers?.[0] ?? 1, null, BESIDE, look) : null;
   const draw = (/** @type {SvgContext} */ context) => {
     nameSides(context, plot, theme, words);
     drawMask(context, scene);
     if (ribbons) {
       context.save();
       context.translate(width + GAP, Math.max(0, (end - ribbons.height) / 2));
-      drawRibbons(context, ribbons, look);
+      drawBeside(context, ribbons, look);
       context.restore();
     }
     if (!bar) return;
@@ -185,7 +185,7 @@ export function maskFigure(header, payload, theme, bar) {
   return {
     width: Math.ceil(Math.max(width + (ribbons ? GAP + BESIDE : 0), bar ? legend : 0)),
     height: Math.ceil(Math.max(end + (bar ? LEGEND : 0), ribbons?.height ?? 0)),
-    title: title || (head ? plainText([describeFlow(head, header.word, words)], words) : ""),
+    title: title || (head ? plainText([describeBeside(header, head, header.word)], words) : ""),
     draw,
   };
 }

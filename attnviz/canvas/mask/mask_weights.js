@@ -2,16 +2,21 @@
 // word whose weight flows from what is closed to what is left. No page.
 
 import { wordName } from "../ribbons/ribbons_numbers.js";
+import { drawRibbons, ribbonsScene } from "../ribbons/ribbons_scene.js";
+import { drawMarks } from "../scene/marks.js";
 import { attend } from "../shared/attend.js";
 import { fill } from "../shared/dom.js";
 import { ALIKE } from "../shared/guess.js";
 import { markToken } from "../shared/marked_text.js";
 import { formatPercent } from "../shared/numbers.js";
 import { toFloats } from "../shared/packing.js";
+import { describeReach, lightMarks, litWords, wordsAlone } from "./mask_reach.js";
 
 /** @import { Head } from "../ribbons/ribbons_numbers.js" */
-/** @import { RibbonsView } from "../ribbons/ribbons_scene.js" */
-/** @import { MaskFigureHeader, RawHead, Shape, Words } from "../shared/types.js" */
+/** @import { Look, Scene } from "../ribbons/ribbons_scene.js" */
+/** @import { Mark } from "../scene/marks.js" */
+/** @import { DrawingContext, MaskFigureHeader, RawHead, Shape, Words } from "../shared/types.js" */
+/** @typedef {Scene & { light: Mark[] }} BesideScene */
 
 /** Cells of which the mask has reached so many rows: all others are open. @param {Uint8Array} cells @param {Shape} shape @param {number} rows */
 export function sweep(cells, [nq, nk], rows) {
@@ -38,9 +43,33 @@ export function readWeights(header, payload, cells) {
   return raw && maskedHead(header.q, raw, cells);
 }
 
-/** A word's ribbons, of which one may be lit. @param {number} word @param {number | null} [lit] @returns {RibbonsView} */
-export function wordView(word, lit = null) {
-  return { word, axis: "q", pinned: null, unfolded: false, lit, grown: 1 };
+/** What stands beside a mask: ribbons of a word, one of them lit; of several layers the light that has climbed so many of them. */
+/** @param {Head} head @param {number} word @param {number} layers @param {number | null} lit @param {number} width @param {Look} look @returns {BesideScene} */
+export function besideScene(head, word, layers, lit, width, look, climbed = Infinity) {
+  const first = layers < 2 ? word : 0; // light climbs above all lines of words
+  const scene = ribbonsScene(
+    head,
+    { word: first, axis: "q", pinned: null, unfolded: false, lit, grown: 1 },
+    width,
+    look,
+  );
+  if (layers < 2) return { ...scene, light: [] };
+  const reach = litWords(head, word, layers);
+  return {
+    ...wordsAlone(scene, reach[0], word, look.theme),
+    light: lightMarks(head, word, reach, scene, climbed, look.theme),
+  };
+}
+
+/** @param {DrawingContext} context @param {BesideScene} scene @param {Look} look */
+export function drawBeside(context, scene, look) {
+  drawRibbons(context, scene, look);
+  drawMarks(context, scene.light, look.theme);
+}
+
+/** The sentence below it. @param {Pick<MaskFigureHeader, "layers" | "words">} header @param {Head} head @param {number} word */
+export function describeBeside({ layers, words }, head, word) {
+  return layers && layers[0] > 1 ? describeReach(head, word, ...layers, words) : describeFlow(head, word, words);
 }
 
 /** What the mask takes from a word and where it flows. @param {Head} head @param {number} q @param {Words} words */

@@ -173,6 +173,8 @@ export type MaskFigureHeader = Tokens & {
   scale: number | null;
   /** the word whose ribbons are shown */
   word: number;
+  /** of how many layers the reach is shown, and at most; null where it is not */
+  layers: [shown: number, most: number] | null;
   /** rows that the mask has come over; all, unless told */
   swept?: number;
   colours: Colours;

@@ -85,9 +85,7 @@ PAINT = PAGE.on_canvas(
     label=N_("Painted mask"),
 )
 WORD = PAGE.integer("m_word", None, low=0, high=LONGEST - 1, label=N_("Word whose ribbons are shown"))
-VIEW = PAGE.one_of("m_view", ("layers", "far", "training"), label=N_("Look closer"))
-LAYERS = PAGE.integer("m_layers", 2, low=1, high=mask_lab.MOST_LAYERS, label=N_("Layers"))
-LEAK = PAGE.integer("m_leak", 1, low=1, high=4, label=N_("Places the mask is shifted by"))
+LAYERS = PAGE.integer("m_layers", 1, low=1, high=mask_lab.MOST_LAYERS, label=N_("Layers"))
 PROGRAM = PAGE.one_of("m_code", tuple(mask_programs.PROGRAMS), "attn_mask", label=N_("How the mask is handed over"))
 
 PAGE.moved["m_view", "traps"] = Move(
@@ -95,4 +93,7 @@ PAGE.moved["m_view", "traps"] = Move(
     {"mistake": "{m_trap}", "guess": "{m_trap}.0", "mi_text": "{m_text}", "mi_seed": "{m_seed}"},
     {"m_trap": "fill"},
     ("m-trap", "mistake"),
+)
+PAGE.moved["m_view", "training"] = Move(
+    "born", {"born_section": "others", "born_changed": "no-mask"}, {}, ("m-losses", "born-others")
 )

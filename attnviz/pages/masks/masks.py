@@ -1,7 +1,5 @@
 """Who may look at whom: a mask from rules and paint, and its effect on attention."""
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from attnviz.analysis import word_vectors
@@ -28,18 +26,12 @@ def draw_lab() -> None:
         config = mask_lab.Config(tokens, seed, rules, link_state.value(choices.PAINT))
         with container, st.container(key="canvas-of-mask"):
             result = workbench.show_grid(config)
-        panels: dict[str, tuple[str, Callable[[], None]]] = {
-            "layers": (_("After n layers"), lambda: views.layers_panel(result)),
-            "far": (_("At 4,096 words"), lambda: views.far_panel(config)),
-            "training": (_("Training"), lambda: views.training_panel(tokens, seed)),
-        }
-        titles = {name: title for name, (title, _panel) in panels.items()}
-        with st.container(key="section-begins"), show_problems():
-            panels[presenting.chosen_section(choices.VIEW, titles, _("Look closer"))][1]()
-        box = None if presenting.is_presenting() else show.program_box("masks")
-        if box is not None:
-            with box, show_problems():
-                draw_program(config, len(result.empty))
+        if not presenting.is_presenting():
+            views.far_panel(config)
+            box = show.program_box("masks")
+            if box is not None:
+                with box, show_problems():
+                    draw_program(config, len(result.empty))
 
 
 def draw_program(config: mask_lab.Config, empty: int) -> None:

@@ -145,7 +145,7 @@ def test_a_markdown_file_is_the_same_lesson():
         ("- picture: head mask=causal\n", "", 6, "picture is missing in step 1"),
         ("- minutes: 4", "- link: bild", 16, "“bild” is no page; pages are: born, build, compare"),
         ("[Build it](build", "[Build it](bild", 4, "“bild” is no page"),
-        ("[Build it](build?b_step=softmax)", "build", 4, "[another mask](masks?m_view=training)"),
+        ("[Build it](build?b_step=softmax)", "build", 4, "[another mask](masks?m_rule1=window)"),
     ],
 )
 def test_a_mistake_in_markdown_names_its_line_and_what_is_allowed(old, new, line, says):

@@ -12,7 +12,7 @@ from attnviz.canvas.shared import packing
 from attnviz.pages.masks.choices import PAINT
 from attnviz.pages.masks.maths.mask_lab import Painted
 from attnviz.pages.masks.maths.mask_rules import Rule, combine_rules
-from tests.pages.conftest import said, with_code
+from tests.pages.conftest import with_code
 from tests.pages.masks.test_mask_programs import executed
 
 WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"]
@@ -91,21 +91,6 @@ def test_the_word_in_the_link_is_shown_and_a_shorter_sentence_has_its_last(visit
     assert word(m_text="lonely") == 0
 
 
-def test_more_layers_let_the_last_word_hear_of_more_words(visit):
-    app = visit("masks", m_rule1="window", m1_window_window="3")
-    assert (
-        "Words that reach *tired* within 2 layers: 5 of 10. With 5 layers it is 10, and more layers add nothing."
-        in said(app)
-    )
-    app.slider(key="m_layers").set_value(5).run()
-    assert "Words that reach *tired* within 5 layers: 10 of 10. More layers can add nothing." in said(app)
-
-
-def test_training_runs_live_and_says_what_the_leak_did(visit):
-    app = visit("masks", m_view="training")
-    assert "One sentence of 10 words is 9 training examples" in said(app)
-    assert f"{9 * 9} scores. One pass for each example takes {sum(n * n for n in range(1, 10))}," in said(app)
-    assert f"drawn at random, with replacement, from {len(set(WORDS))} different words" in said(app)
-    app.button(key="m-train").click().run()
-    assert not app.exception
-    assert "the model copies the answer" in said(app)
+def test_layers_in_the_link_are_shown(visit):
+    (header,) = (header for header, _payload in canvases(visit("masks", m_layers="3")) if "label" in header)
+    assert header["layers"] == [3, 12]

@@ -304,7 +304,7 @@ def _read_page_links(top: _Table, is_custom: bool) -> tuple[PageLink, ...]:
     """What can be tried after a lesson, each written as a link of Markdown."""
     lines = top.fields.get("next", [])
     found = [re.fullmatch(r"\[(.+)\]\((.+)\)", str(line)) for line in lines] if isinstance(lines, list) else [None]
-    top.require(None not in found, "next", LIKE, lines, allowed="[another mask](masks?m_view=training)")
+    top.require(None not in found, "next", LIKE, lines, allowed="[another mask](masks?m_rule1=window)")
     return tuple((link[1], *_read_link(top, "next", link[2], is_custom)) for link in found if link)
 
 

@@ -93,10 +93,6 @@ class Result:
         moved = np.where(self.mask.sum(-1) > 2, self.moved_weight, 0)
         return int(moved.argmax()) if moved.any() else len(self.tokens) - 1
 
-    def count_reached(self, layers: int) -> np.ndarray:
-        """(T,): how many words have reached each word after `layers` layers, itself included."""
-        return ((self.hops >= 0) & (self.hops <= layers)).sum(-1)
-
 
 def run(config: Config) -> Result:
     """Compute the mask, and attention with and without it on random vectors."""

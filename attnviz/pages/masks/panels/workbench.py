@@ -26,24 +26,30 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
     result = cached_run(config)
     word = link_state.value(choices.WORD)
     row = result.telling_row if word is None else min(word, len(result.tokens) - 1)
-    figure = MaskFigure(result.mask, result.tokens, result.tokens, scores=result.scores, scale=mask_lab.SCALE, word=row)
+    layers = (link_state.value(choices.LAYERS), mask_lab.MOST_LAYERS)
+    shown: dict[str, Any] = {"scores": result.scores, "scale": mask_lab.SCALE, "word": row, "layers": layers}
+    figure = MaskFigure(result.mask, result.tokens, result.tokens, **shown)
     mask_grid(
         "m-grid",
         result.mask,
         result.tokens,
         on_change=partial(store_painting, result.rules_alone),
         label=_("Who may look at whom"),
-        scores=result.scores,
-        scale=mask_lab.SCALE,
-        word=row,
-        on_word=partial(link_state.set_and_push, choices.WORD),
+        on_stand=lambda word, height: link_state.set_many({choices.WORD: word, choices.LAYERS: height}),
+        **shown,
     )
     show.footer(
         lambda: SceneFigure((figure,), film=figure),
         name="mask",
         key="m-grid-save",
         canvas=show.live_canvas("m-grid"),
-        table=lambda: pair_table(result, mask=result.mask.astype(int), before=result.before, after=result.after),
+        table=lambda: pair_table(
+            result,
+            mask=result.mask.astype(int),
+            before=result.before,
+            after=result.after,
+            **{"layers (-1 never)": result.hops},
+        ),
         sentence=_("Random vectors, seed {seed}: click a cell or a ribbon to close or open it.").format(
             seed=config.seed
         ),
