@@ -128,7 +128,7 @@ def _direct_effects(started: ResumedPass, ids: Tensor, real: Tensor) -> Tensor:
     at = torch.arange(ids.shape[1] - 1, device=ids.device).expand(len(ids), -1)
     ways = started.stream.find_directions(rows[ids[:, 1:]] - rows.mean(0), at).heads  # (B, Q - 1, M) each
     parts = []
-    for layer, direction in zip(started.trace.layers, ways, strict=True):
+    for layer, (direction, _) in zip(started.trace.layers, ways, strict=True):
         through = torch.einsum("bqm,hmd->bqhd", direction, layer.w_o_by_head)  # (B, Q - 1, H, Dv)
         added = (layer.head_outputs()[:, :, :-1].transpose(1, 2) * through).sum(-1)  # (B, Q - 1, H)
         added = torch.where(real[..., None], added, 0.0)
