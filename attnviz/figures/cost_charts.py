@@ -87,7 +87,7 @@ def _limit_line(ends: list[int], value: float, name: str) -> Series:
 
 def draw_stacked_bars(
     categories: Sequence[str],
-    components: Mapping[str, Sequence[int]],
+    components: Mapping[str, Sequence[float]],
     names: Mapping[str, str],
     colours: Mapping[str, str],
     axis: dict[str, Any],

@@ -25,7 +25,9 @@ EXAMPLE_CONFIG = """{
 }"""
 
 PAGE = PageChoices("sharing")
-VIEW = PAGE.one_of("h_view", ("see", "count", "size", "prove", "latent", "published"), label=N_("Section"))
+VIEW = PAGE.one_of(
+    "h_view", ("see", "count", "size", "prove", "latent"), label=N_("Section"), moved={"published": "count"}
+)
 
 # See it
 #: K/V heads that the picture stands at; None: as trained
@@ -63,7 +65,7 @@ CONFIG = PAGE.text("h_config", EXAMPLE_CONFIG, longest=5000, label=N_("Contents 
 CONTEXT = PAGE.integer("h_context", 8192, low=1, high=1 << 27, label=N_("Tokens of context"))
 BATCH = PAGE.integer("h_batch", 1, low=1, high=1 << 16, label=N_("Batch"))
 MEASURED_TOKENS = PAGE.integer("h_tokens", 512, low=1, high=1 << 17, label=N_("Tokens"))
-AXIS = PAGE.one_of("h_axis", ("context", "batch", "heads"), label=N_("Over"))
+AXIS = PAGE.one_of("h_axis", ("context", "batch"), label=N_("Over"), moved={"heads": "context"})
 WEIGHTS_DTYPE = PAGE.one_of("h_weights", tuple(DTYPES), "bfloat16", label=N_("Weights"))
 CACHE_DTYPE = PAGE.one_of("h_cache", tuple(DTYPES), "bfloat16", label=N_("Cache"))
 NUMBERS_PER_SCALE = PAGE.integer("h_scale", 64, low=1, high=4096, label=N_("Numbers per scale"))

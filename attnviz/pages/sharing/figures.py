@@ -32,6 +32,14 @@ from attnviz.figures.theme import (
 
 #: W_Q, W_K and W_V have the colours of Q, K and V.
 PARTS = {"w_q": Q_BLUE, "w_k": K_VERMILION, "w_v": V_GREEN, "w_o": ALTERNATIVE, "w_down": SERIES[3], "rest": MASKED}
+#: of a pass; none is that of q, k or v
+COMPONENTS = {
+    "projections": K_VERMILION,
+    "scores": SERIES[4],
+    "mlp": SERIES[0],
+    "embedding": MASKED,
+    "output": SERIES[3],
+}
 LANDMARKS = ("gpt2", "llama-1-7b", "falcon-7b", "gpt-neox-20b", "deepseek-v3")  #: named in it
 CACHES = {n << 20: f"{n} MiB" for n in (4, 16, 64, 256)}
 KINDS = {
@@ -62,18 +70,10 @@ def _parameter_ticks(most: float) -> dict[str, Any]:
     return axis(name, 12, {i * step * unit: f"{i * step:,.6g}" for i in range(int(room / step) + 1)})
 
 
-def byte_bars(
-    names: Sequence[str], values: Sequence[float], unit: str, chosen: int | None, texts: Sequence[str]
-) -> Figure:
-    """Bytes for each way of sharing; `texts` are the bytes as people read them, and the axis is in KiB to TiB."""
-    colours = [add_alpha(series_colour(name, 0), 1.0 if i == chosen else 0.5) for i, name in enumerate(names)]
-    hover = "%{y}: %{text}<extra></extra>"
-    return chart(
-        [charts.bars(list(values), list(names), None, colours, across=True, text=list(texts), hover=hover)],
-        byte_axis(unit, max(values)),
-        {"autorange": "reversed", "type": "category"},
-        height=70 + 36 * len(names),
-    )
+def whole_pass_bars(names: Sequence[str], shares: Mapping[str, Sequence[float]], titles: Mapping[str, str]) -> Figure:
+    """What share of a pass each component of a model takes, one bar for each cost."""
+    x = axis("", 12, range=[0, 1], tickformat=".0%")
+    return draw_stacked_bars(names, shares, titles, COMPONENTS, x, text=units.percent, height=204)
 
 
 def strip(nbytes: Sequence[int], kinds: Sequence[str], labels: Sequence[str], names: Mapping[str, str]) -> Figure:

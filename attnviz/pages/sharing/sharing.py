@@ -19,7 +19,6 @@ def page() -> None:
         "size": (_("Size it"), partial(rerun_alone, size.panel)),
         "prove": (_("Prove it"), partial(rerun_alone, prove.panel)),
         "latent": (_("MLA"), partial(rerun_alone, latent.panel)),
-        "published": (_("What others print"), partial(rerun_alone, latent.draw_published)),
     }
     page_parts.draw_sections(PAGE, choices.VIEW, views, _("View"))
 

@@ -18,11 +18,8 @@ from attnviz.models.architecture import (
     Preset,
     all_presets,
     has_heads,
-    kv_head_divisors,
-    scheme_name,
     sharing_schemes,
     size_full_pass,
-    with_kv_heads,
 )
 from attnviz.pages.sharing import choices, figures
 from attnviz.pages.sharing.panels import latent, sharing_programs
@@ -48,9 +45,9 @@ def panel() -> None:
     with picture_slot:
         draw_over_context(chosen.arch, context, batch)
     draw_by_layer(chosen.arch, context, batch)
-    _bill(chosen.arch, context, batch)
     _draw_whole_pass(chosen.arch, context, batch)
     latent.draw_paper_quality()
+    _bill(chosen.arch, context, batch)
     title = ngettext(
         "All {n} published models at {tokens} token", "All {n} published models at {tokens} tokens", context
     )
@@ -58,6 +55,7 @@ def panel() -> None:
         show.table_with_downloads(
             _all_models(context, current_language()), f"attention-of-published-models-{context}", "h-all"
         )
+    latent.draw_published()
     show.program(
         sharing_programs.count_program(chosen.code, context, batch),
         "h-count",
@@ -112,7 +110,7 @@ def _headline(chosen: ChosenArchitecture, context: int, batch: int) -> None:
         st.caption(text.format(n=f"{encoder:,}"))
 
 
-# Bytes of keys and values over context, batch and K/V heads, and layer by layer.
+# Bytes of keys and values over context and batch, and layer by layer.
 def cache_bytes(arch: Architecture, context: int, batch: int) -> int:
     """Bytes of the whole cache at 16 bits, by the ideal convention, with the encoder's tokens for this context."""
     return arch.kv_cache_bytes(context, batch, encoder_tokens=arch.encoder_tokens(context))
@@ -123,12 +121,9 @@ def draw_over_context(arch: Architecture, context: int, batch: int) -> None:
     axis = widgets.select_one(
         choices.AXIS,
         _("Over"),
-        {"context": _("over context"), "batch": _("over batch"), "heads": _("over K/V heads")},
+        {"context": _("over context"), "batch": _("over batch")},
         label_visibility="collapsed",
     )
-    if axis == "heads":
-        draw_over_heads(arch, context, batch)
-        return
     if axis == "context":
         title, places = _("tokens of context"), {n: (n, batch) for n in POWERS}
     else:
@@ -165,34 +160,6 @@ def draw_over_context(arch: Architecture, context: int, batch: int) -> None:
             top=units.binary(values[-1]),
         ),
         table={title: x, **lines},
-    )
-
-
-def draw_over_heads(arch: Architecture, context: int, batch: int) -> None:
-    heads = [layer for layer in arch.layers if has_heads(layer) and layer.stack == "decoder"]
-    if not heads:
-        st.info(_("An encoder reads everything at once: it keeps no cache."))
-        return
-    counts = kv_head_divisors(heads)
-    values = [cache_bytes(with_kv_heads(arch, g), context, batch) for g in counts]
-    model_kv_heads = None if heads[0].compressed else heads[0].n_kv_heads
-    # what a head adds: beside its heads a model may keep a state that is there anyway
-    bytes_per_head = values[0] if len(counts) == 1 else (values[1] - values[0]) // (counts[1] - counts[0])
-    show.figure(
-        show.chart_of(
-            figures.byte_bars,
-            [scheme_name(heads[0].n_heads, g) for g in counts],
-            values,
-            _("bytes"),
-            counts.index(model_kv_heads) if model_kv_heads in counts else None,
-            [units.binary(value) for value in values],
-        ),
-        name=f"kv-bytes-heads-{arch.name}",
-        key="h-over-heads",
-        sentence=_("Each K/V head costs {bytes} for this context and batch.").format(
-            bytes=units.decimal_and_binary(bytes_per_head)
-        ),
-        table={"K/V heads": counts, "bytes": values},
     )
 
 
@@ -283,19 +250,19 @@ def _parameters(arch: Architecture) -> None:
 
 
 def _bill(arch: Architecture, context: int, batch: int) -> None:
-    st.subheader(_("The whole bill"), anchor=False)
-    show.table_with_downloads(_costs(arch, context, batch, current_language()), "attention-costs", "h-bill")
-    st.caption(
-        _(
-            "Prefill: every pair computed, as eager attention does; causal: only what the mask leaves. One layer’s "
-            "activations at 16 bits, from Q, K and V to what $W_O$ gives. FLOP per byte: decode attention against the "
-            "cache it reads; MLA decodes absorbed."
+    with st.expander(_("The whole bill")):
+        show.table_with_downloads(_costs(arch, context, batch, current_language()), "attention-costs", "h-bill")
+        st.caption(
+            _(
+                "Prefill: every pair computed, as eager attention does; causal: only what the mask leaves. One layer’s "
+                "activations at 16 bits, from Q, K and V to what $W_O$ gives. FLOP per byte: decode attention against "
+                "the cache it reads; MLA decodes absorbed."
+            )
         )
-    )
 
 
 def _draw_whole_pass(arch: Architecture, context: int, batch: int) -> None:
-    """Draw a table of a prompt's cost in each component of the model, attention and the rest."""
+    """Draw a prompt's cost in each component of the model, attention and the rest."""
     st.subheader(_("The whole transformer"), anchor=False)
     parts = computed_whole(arch, context, batch)
     if not parts:
@@ -313,29 +280,28 @@ def _draw_whole_pass(arch: Architecture, context: int, batch: int) -> None:
         "embedding": _("embedding"),
         "output": _("output"),
     }
-    total = sum(cost.flops for cost in parts.values())
-    rows = [
-        {
-            _("part"): names[name],
-            "FLOP": cost.flops,
-            _("share"): units.percent(cost.flops / total),
-            _("activations"): cost.activations,
-            _("at 16 bits"): units.binary(2 * cost.activations),
-        }
-        for name, cost in parts.items()
-    ]
-    show.table_with_downloads(show.to_columns(rows), f"whole-{arch.name}-{context}", "h-whole")
-    st.caption(
-        _(
-            "Reading the prompt takes {flops}, of these {mlp:.0%} in the MLP: as torch’s counter counts, every pair "
-            "computed and logits for every token; an embedding is only looked up. Activations: what the matrices of "
-            "all layers write, eager: {bytes} at 16 bits, which training keeps. Norms and activation functions are not "
-            "counted."
-        ).format(
-            flops=units.flop(total),
-            mlp=parts["mlp"].flops / total,
-            bytes=units.binary(2 * sum(cost.activations for cost in parts.values())),
-        )
+    flops = [cost.flops for cost in parts.values()]
+    activations = [cost.activations for cost in parts.values()]
+    shares = {name: (cost.flops / sum(flops), cost.activations / sum(activations)) for name, cost in parts.items()}
+    sentence = _(
+        "Reading the prompt takes {flops}, of these {mlp:.0%} in the MLP: as torch’s counter counts, every pair "
+        "computed and logits for every token; an embedding is only looked up. Activations: what the matrices of "
+        "all layers write, eager: {bytes} at 16 bits, which training keeps. Norms and activation functions are not "
+        "counted."
+    ).format(
+        flops=units.flop(sum(flops)), mlp=parts["mlp"].flops / sum(flops), bytes=units.binary(2 * sum(activations))
+    )
+    show.figure(
+        show.chart_of(figures.whole_pass_bars, ["FLOP", _("activations")], shares, names),
+        name=f"whole-{arch.name}-{context}",
+        key="h-whole",
+        sentence=sentence,
+        table={
+            "part": list(parts),
+            "FLOP": flops,
+            "activations": activations,
+            "bytes of activations": [2 * number for number in activations],
+        },
     )
 
 

@@ -1,4 +1,4 @@
-"""The views “MLA”, its two forms and what each costs, and “What others print”: published numbers worked out again."""
+"""The view “MLA”, its two forms and what each costs; published numbers worked out again."""
 
 from functools import cache
 from typing import Any
@@ -109,7 +109,6 @@ def _machines(arch: Architecture, latent: LatentLayout, context: int, names: dic
 
 def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
     """Draw MLA's saving against each baseline that it could be quoted for."""
-    st.subheader(_("Smaller than what?"), anchor=False)
     mine = latent.elements()
     heads, wide = latent.n_heads, latent.d_nope
     bases = {
@@ -132,7 +131,8 @@ def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
         }
         for name, numbers in bases.items()
     ]
-    show.table_with_downloads(show.to_columns(rows), f"mla-baselines-{arch.name}", "h-bases")
+    with st.expander(_("Smaller than what?")):
+        show.table_with_downloads(show.to_columns(rows), f"mla-baselines-{arch.name}", "h-bases")
     st.markdown(
         ngettext(
             "{model} keeps {mine} numbers per token and layer: {bytes} for {n} token.",
@@ -147,23 +147,16 @@ def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
     )
 
 
-# What others print: published numbers worked out again, and the quality that sharing costs.
+# Published numbers worked out again, and the quality that sharing costs.
 computed_claims = cache(published_claims)
 
 
 def draw_published() -> None:
-    """Draw the view “What others print”."""
-    with page_parts.main_picture():
-        draw_paper_quality()
-    st.subheader(_("Published numbers, worked out again"), anchor=False)
-    show.table_with_downloads(
-        show.to_columns([_row(claim) for claim in computed_claims()]), "published-numbers", "h-claims", wraps=True
-    )
-    show.program(
-        sharing_programs.PUBLISHED,
-        "h-published",
-        about=_("Paste this code into a notebook: it prints the table of published numbers."),
-    )
+    """Draw a box with published numbers, worked out again."""
+    with st.expander(_("Published numbers, worked out again")):
+        show.table_with_downloads(
+            show.to_columns([_row(claim) for claim in computed_claims()]), "published-numbers", "h-claims", wraps=True
+        )
 
 
 def _value(claim: Claim) -> str:

@@ -105,14 +105,6 @@ print("cache bytes:", arch.kv_cache_bytes(context))
 
 
 #: every published number beside the one that its architecture gives
-PUBLISHED = """\
-from attnviz.models.architecture import published_claims
-
-for claim in published_claims():
-    print(f"{claim.statement}: {claim.computed:,.4g} {claim.unit}, {claim.verdict}")
-"""
-
-
 def _imports(arch_source: str, *more: str) -> str:
     """The import line for `arch_source` and the program."""
     names = [
