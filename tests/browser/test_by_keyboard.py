@@ -74,6 +74,8 @@ STOPS = (
          ".ss-range[data-what=d_k]", "aria-valuetext"),
     Stop("step_player", DECODING, ".sp-canvas", "Up Up", rf"^“.*” gives “.*” {PERCENT} of its attention", ".sp-readout",
          leaves="one => !one.parentElement.querySelector('.sp-readout').textContent.includes('of its attention')"),
+    Stop("cache_growth", DECODING, ".cg-range", "Left", r"^Step 1 of 2\. Keys and values computed so far: ",
+         ".cg-range", "aria-valuetext"),
     Stop("cache_growth", CACHES, ".cg-range", "Left", r"^[\d,]+ tokens in the cache: .* \d", ".cg-range",
          "aria-valuetext"),
     Stop("sharing_columns", "sharing", ".av-slider-range", "Right", r"^GQA\. 32 query heads on 4 K/V heads\. 512 MiB",

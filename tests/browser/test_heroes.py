@@ -1,4 +1,4 @@
-"""What opens a page, under a hand: the race of Compare, the heads that share, the wall of the Glossary."""
+"""What opens a page, under a hand: Compare’s race, heads that share, a cache’s bricks, the Glossary’s wall."""
 
 import json
 import re
@@ -83,6 +83,23 @@ def test_heads_come_together_on_arrival_and_a_hand_on_the_picture_moves_them_to_
     page.mouse.up()
     expect(page).to_have_url(re.compile("h_shared=1"))
     expect(page.get_by_text("With 1 K/V head, llama-3.1-8b keeps 128 MiB")).to_be_visible()
+
+
+def test_a_hand_on_a_brick_goes_to_its_step_and_the_head_below_follows(opened):
+    page = opened("decoding?d_model=core&d_prompt=hello&d_steps=4", ".cg-bars", reduced_motion="reduce")
+    still(page)
+    reached = page.locator(".av-root[data-reached]")
+    expect(reached).to_have_attribute("data-reached", "3")
+    box = page.locator(".cg-bars").bounding_box()
+    brick = (box["width"] - 168) / 8
+    page.mouse.move(box["x"] + 168 + 7.5 * brick, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 168 + 5.5 * brick, box["y"] + 60, steps=3)
+    expect(reached).to_have_attribute("data-reached", "1")
+    page.mouse.up()
+    expect(page).to_have_url(re.compile("d_at=1"))
+    expect(page.locator(".av-root[data-step]")).to_have_attribute("data-step", "1")
+    expect(page.get_by_text("of 6 tokens are computed, once each")).to_be_visible()
 
 
 def test_who_asked_for_less_motion_finds_the_race_run_and_a_link_opens_the_step_it_was_left_at(opened):

@@ -28,6 +28,7 @@ LARGEST = 300_000  #: bytes of a file
 #: a view, the figure in it, and the key of its canvas
 CANVASES = {
     "step_player": ("decoding?d_model=core&d_steps=4", "d_player_save", "d_player"),
+    "cache_growth, bricks": ("decoding?d_model=core&d_steps=4", "d_bricks_save", "d_bricks"),
     "cache_growth": ("decoding?d_view=bytes", "d_growth_save", "d_growth"),
     "glossary_wall": ("glossary?w_order=alphabet", "w_wall_save", "glossary"),
     "signal_race": ("compare?c_distance=12", "c_race_save", "c_race"),

@@ -1,4 +1,4 @@
-"""Caches that grow side by side as a slider for tokens moves, or plays, in the browser."""
+"""Caches that grow as a slider moves, or plays: bars side by side, or bricks with a cache and without one."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from attnviz.base.words import _
 from attnviz.canvas.shared.component import count, mount_component
+from attnviz.figures.theme import V_GREEN
 from attnviz.live import canvas_wording
 
 
@@ -44,6 +45,10 @@ class GrowthFigure:
         return _texts()["one" if n == 1 else "many"].format(n=f"{n:,}")
 
     @property
+    def stops(self) -> int:
+        return len(self.tokens)
+
+    @property
     def header(self) -> dict[str, Any]:
         return {
             "tokens": list(self.tokens),
@@ -55,16 +60,61 @@ class GrowthFigure:
         }
 
 
-def cache_growth(key: str, figure: GrowthFigure, *, on_tokens: Callable[[int], None]) -> None:
-    """Draw the bars; `on_tokens` hears the place where the visitor let go."""
+@dataclass(frozen=True)
+class BrickFigure:
+    """Tokens whose keys and values a decoder computes, with a cache and without one, at step `at` of `total`."""
+
+    scene: ClassVar[str] = "bricks"
+    payload: ClassVar[bytes] = b""
+    labels: Sequence[str]  #: of the tokens processed so far
+    contexts: Sequence[int]  #: tokens in the cache after each step
+    kept: Sequence[int]  #: bytes of the cache after each
+    total: int
+    at: int
+    title: str = ""
+
+    @property
+    def stops(self) -> int:
+        return len(self.contexts)
+
+    @property
+    def header(self) -> dict[str, Any]:
+        return {
+            "labels": [str(label) for label in self.labels],
+            "rows": self.contexts[0] + self.total - 1,
+            "contexts": list(self.contexts),
+            "kept": list(self.kept),
+            "total": self.total,
+            "at": self.at,
+            "title": self.title,
+            "colours": canvas_wording.scene_colours() | {"v": V_GREEN},
+            "words": _brick_texts(),
+        }
+
+
+def cache_growth(key: str, figure: GrowthFigure | BrickFigure, *, on_stop: Callable[[int], None]) -> None:
+    """Draw the bars or the bricks; `on_stop` hears the place where the visitor let go."""
     mount_component(
-        "cache_growth",
-        key,
-        "stood",
-        figure.header,
-        lambda report: count(report.get("at"), len(figure.tokens)),
-        on_tokens,
+        "cache_growth", key, "stood", figure.header, lambda report: count(report.get("at"), figure.stops), on_stop
     )
+
+
+def _brick_texts() -> dict[str, str]:
+    return {
+        "step": _("Step"),
+        "place": _("Step {step} of {total}"),
+        "play": _("Play"),
+        "pause": _("Pause"),
+        "cached": _("With a cache"),
+        "cached_about": _("{n:token|tokens} computed, {bytes} kept"),
+        "anew": _("Without one"),
+        "anew_about": _("{n:token|tokens} computed, {again} thrown away: grey"),
+        "said": _(
+            "Step {step} of {total}. Keys and values computed so far: with a cache of {cached} "
+            "{cached:token|tokens}, which take {bytes}; without one of {anew}."
+        ),
+        "film": _("A decoder’s keys and values, with a cache and without one"),
+    }
 
 
 def _texts() -> dict[str, str]:

@@ -1,6 +1,7 @@
 // Figures without a page: what Python's `live/scene_figure.py` calls, in an engine that has neither a document nor a clock.
 
 import { birthFigure, birthFilm } from "../birth/birth_scene.js";
+import { brickFigure, brickFilm } from "../cache_growth/brick_scene.js";
 import { growthFigure } from "../cache_growth/cache_growth_scene.js";
 import { cellFigure } from "../head/cell_scene.js";
 import { storyFigure, storyFilm } from "../attention_story/story_figure.js";
@@ -38,6 +39,7 @@ const SCENES = {
   bars: softmaxFigure,
   birth: birthFigure,
   board: boardFigure,
+  bricks: brickFigure,
   cell: cellFigure,
   chart: chartFigure,
   growth: growthFigure,
@@ -66,6 +68,7 @@ const SCENES = {
 const FILMS = {
   bars: softmaxFilm,
   birth: birthFilm,
+  bricks: brickFilm,
   head: headFilm,
   headsMap: mapFilm,
   mask: maskFilm,

@@ -530,6 +530,18 @@ export type ScoreWalkHeader = {
   words: Words & { softmax: string[]; norms: string[] };
 };
 
+/** Tokens computed step by step; `rows`: those of the last step. */
+export type BrickRun = {
+  labels: string[];
+  rows: number;
+  contexts: number[];
+  kept: number[];
+  total: number;
+  at: number;
+  colours: Colours & { v: string };
+  words: Words;
+};
+
 export type GrowthRun = {
   tokens: number[];
   groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];

@@ -57,3 +57,10 @@ PAGE.moved["d_view", "traps"] = Move(
     {"d_trap": "top_left"},
     ("d-trap", "mistake"),
 )
+for name in ("d_flops", "d_time", "d_layers"):  # charts that the bricks stand for
+    PAGE.moved["figure", name] = Move(
+        "decoding",
+        {choice.name: f"{{{choice.name}}}" for choice in (MODEL, SEED, PROMPT, STEPS, TEMPERATURE, AT)},
+        {},
+        (name, "d_bricks_save"),
+    )

@@ -7,34 +7,17 @@ from typing import Any
 import numpy as np
 
 from attnviz.base.rounding import Rounded
-from attnviz.base.units import binary_unit
 from attnviz.base.words import _
-from attnviz.figures.chart import BARE, POWERS, axis, bars, cells, chart, line, points
-from attnviz.figures.cost_charts import RoofPoints, byte_axis, draw_roofline
+from attnviz.figures.chart import BARE, POWERS, axis, cells, chart, line, points
+from attnviz.figures.cost_charts import RoofPoints, draw_roofline
 from attnviz.figures.heatmap import token_axis
-from attnviz.figures.theme import K_VERMILION, MASKED, RAW, SCALED, SERIES, V_GREEN, Figure, series_colour
+from attnviz.figures.theme import K_VERMILION, MASKED, SERIES, V_GREEN, Figure
 from attnviz.figures.title_lines import break_title
 
 FLOOR, KL_FLOOR = 1e-8, 1e-6  #: drawn in place of 0 on a log axis: for a rounded cache, for a policy
 
 
 # Bytes of a cache over the number of tokens, one line for each way of sharing.
-def growth(tokens: Sequence[int], lines: Mapping[str, Sequence[int]], at: int) -> Figure:
-    """Bytes over tokens, both linear, one line for each scheme. `at`: index of the marked entry in `tokens`."""
-    unit, size = binary_unit(max(max(values) for values in lines.values()))
-    hover = "%{x:,}: %{y:,.4g} " + unit
-    return chart(
-        [
-            line(list(tokens), [value / size for value in values], name, series_colour(name, number), hover=hover)
-            for number, (name, values) in enumerate(lines.items())
-        ],
-        axis(_("tokens in the cache"), 12, tickformat=","),
-        axis(unit, 12, rangemode="tozero"),
-        height=260,
-        here=tokens[at],
-    )
-
-
 def roofline(
     peak: float, bandwidth: float, points: Mapping[str, tuple[Sequence[float], Sequence[float], Sequence[str]]]
 ) -> Figure:
@@ -90,42 +73,6 @@ def errors_by_layer(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]
     ]
     y = axis(_("error, % of the numbers’ size"), 12, type="log", exponentformat="none")
     return chart(curves, axis(_("layer"), 12), y, height=320)
-
-
-def running_totals(cached: Sequence[float], uncached: Sequence[float], unit: str, here: int) -> Figure:
-    """Running totals over the steps, with a cache and without. `here`: the chosen step, from 0."""
-    steps, hover = list(range(1, len(cached) + 1)), "%{x}: %{y:,.4g}"
-    return chart(
-        [
-            line(steps, list(cached), _("with a cache"), SCALED, dots=6, hover=hover),
-            line(steps, list(uncached), _("without"), RAW, dots=6, hover=hover),
-        ],
-        axis(_("step"), 12, dtick=max(1, len(steps) // 8)),
-        axis(unit, 12, rangemode="tozero"),
-        height=240,
-        here=here + 1,
-    )
-
-
-def bytes_by_layer(keys: Sequence[int], values: Sequence[int]) -> Figure:
-    """Stacked bars: bytes of the keys and of the values in each layer."""
-    return chart(
-        [
-            bars(
-                list(range(len(nbytes))),
-                list(nbytes),
-                name,
-                colour,
-                hover="%{x}: %{y:,} B",
-            )
-            for name, nbytes, colour in ((_("K"), keys, K_VERMILION), (_("V"), values, V_GREEN))
-        ],
-        axis(_("layer"), 12),
-        byte_axis(_("bytes"), max(map(sum, zip(keys, values, strict=True)), default=0)),
-        height=220,
-        barmode="stack",
-        showlegend=True,
-    )
 
 
 LABELS = 48  #: of rows

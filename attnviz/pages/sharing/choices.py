@@ -93,3 +93,9 @@ LATENT_MODEL = PAGE.one_of("h_mla", _WITH_LATENTS, "deepseek-v3", label=N_("Mode
 PAGE.moved["figure", "h-wiring"] = Move(
     "sharing", {"h_columns": "smollm2-135m", "h_shared": "{h_kept}"}, {}, ("h-wiring", "h-three")
 )
+PAGE.moved["figure", "h-over-heads"] = Move(
+    "sharing",
+    {"h_columns": "{h_model}", "h_context": "{h_context}", "h_batch": "{h_batch}"},
+    {},
+    ("h-over-heads", "h-three"),
+)

@@ -30,8 +30,7 @@ def test_the_player_is_sent_every_step_and_what_is_said_of_the_two_ways_is_what_
     assert rows == 8
     assert len(payload) == 4 * (2 * rows * d + 2 * rows * dv + rows * rows)
     assert header["at"] == 3
-    assert page.metric[0].label == "Largest difference of a logit"
-    assert float(page.metric[0].value) < 1e-4
+    assert largest_difference(run) < 1e-4
     assert run.steps[-1].same_choice
     assert "step 4 processed: **1** with the cache, **8** without. Both agree on the likeliest next token." in said(
         page
@@ -57,6 +56,23 @@ def test_at_every_step_tokens_times_their_bytes_are_the_bytes_on_show(visit):
         assert f" = **{step['context'] * of_a_layer:,} B**" in said(page)
         once, again = step["tokens"]
         assert f"step {at + 1} processed: **{once}** with the cache, **{again}** without." in said(page)
+
+
+def test_bricks_are_the_tokens_that_the_steps_computed_and_their_bytes_the_formula_s(visit):
+    for at, said_of_it in enumerate(
+        (
+            "The prompt’s 5 tokens are computed once, with a cache and without.",
+            "of 6 tokens are computed, once each. Without it **11** are, 5 of them again",
+            "of 7 tokens are computed, once each. Without it **18** are, 11 of them again",
+            "of 8 tokens are computed, once each. Without it **26** are, 18 of them again",
+        )
+    ):
+        page = visit("decoding", d_prompt="hello", d_steps="4", d_at=str(at), **CORE)
+        bricks, _none = drawn(page, "cache_growth")
+        assert (bricks["contexts"], bricks["rows"], bricks["at"]) == ([5, 6, 7, 8], 8, at)
+        assert bricks["kept"] == [core_cache_bytes(n) for n in (5, 6, 7, 8)]
+        assert len(bricks["labels"]) == 8
+        assert said_of_it in said(page)
 
 
 def _logit_there(run):

@@ -9,7 +9,7 @@ from attnviz.app.panel import show_notices
 from attnviz.app.text import typeset_minus
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, join_list, join_sentences, ngettext
+from attnviz.base.words import _, join_sentences, ngettext
 from attnviz.canvas import cache_growth
 from attnviz.figures.theme import ROLES
 from attnviz.live.scene_figure import SceneFigure
@@ -55,12 +55,13 @@ def draw_growth() -> None:
         cache_growth.cache_growth(
             "d_growth",
             bars,
-            on_tokens=lambda token_index: link_state.set_and_push(
+            on_stop=lambda token_index: link_state.set_and_push(
                 choices.GROWN, None if token_index == last else token_index
             ),
         )
         show.footer(
             SceneFigure((bars,), bars.title),
+            sentence=join_sentences(*(_growth_caption(model) for model in result.models)),
             name="cache-bytes",
             key="d_growth_save",
             canvas=show.live_canvas("d_growth"),
@@ -69,16 +70,6 @@ def draw_growth() -> None:
                 **{f"{group.name} {bar.name}": list(bar.bytes) for group in bars.groups for bar in group.bars},
             },
         )
-    for column, model in zip(main_picture.columns(len(result.models), gap="medium"), result.models, strict=True):
-        with column:
-            lines: dict[str, tuple[int, ...]] = {scheme.name: scheme.bytes for scheme in model.schemes}
-            show.figure(
-                show.chart_of(figures.growth, result.tokens, lines, at),
-                name=f"cache-growth-{model.name}",
-                key=f"d_growth_{model.name}",
-                sentence=_growth_caption(model, dtype, result.tokens[at], at),
-                table={"tokens": list(result.tokens)} | {name: list(nbytes) for name, nbytes in lines.items()},
-            )
     show.program(
         decoding_snippets.growing_program(result, at),
         "decoding-bytes",
@@ -95,22 +86,15 @@ def _format_heads(scheme: growing_bytes.GrowingScheme) -> str:
     return ngettext("{n} K/V head", "{n} K/V heads", scheme.kv_heads).format(n=scheme.kv_heads)
 
 
-def _growth_caption(model: growing_bytes.GrowingModel, dtype: str, tokens: int, at: int) -> str:
+def _growth_caption(model: growing_bytes.GrowingModel) -> str:
     native = next((scheme for scheme in model.schemes if scheme.is_native), model.schemes[0])
-    sizes = join_list(f"{scheme.name} {units.binary(scheme.bytes[at])}" for scheme in model.schemes)
-    return ngettext(
-        "**{model}** adds **{token}** a token as it is ({scheme}). At {tokens} token, numbers in {dtype}: {sizes}. "
-        "MLA keeps one latent of {latent} numbers and a rotated key of {rotary} in each layer.",
-        "**{model}** adds **{token}** a token as it is ({scheme}). At {tokens} tokens, numbers in {dtype}: {sizes}. "
-        "MLA keeps one latent of {latent} numbers and a rotated key of {rotary} in each layer.",
-        tokens,
+    return _(
+        "**{model}** adds **{token}** a token as it is ({scheme}); its MLA would keep one latent of {latent} numbers "
+        "and a rotated key of {rotary} in each layer."
     ).format(
         model=model.name,
         token=units.binary(native.per_token),
         scheme=native.name,
-        tokens=f"{tokens:,}",
-        dtype=dtype,
-        sizes=sizes,
         latent=model.latent,
         rotary=model.rotary,
     )

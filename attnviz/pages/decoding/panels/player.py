@@ -1,5 +1,6 @@
 """Section 1: a decoder generates step by step with a cache, beside the same without one."""
 
+from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
@@ -10,13 +11,11 @@ from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import escape_markdown
 from attnviz.base import units
-from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_sentences, ngettext
-from attnviz.canvas import step_player
+from attnviz.canvas import cache_growth, step_player
 from attnviz.live.scene_figure import SceneFigure
-from attnviz.pages.decoding import choices, figures
+from attnviz.pages.decoding import choices
 from attnviz.pages.decoding.maths import decoding_snippets, token_by_token
-from attnviz.pages.decoding.maths.prefill_and_decode import Work
 from attnviz.pages.decoding.panels import decoder_form
 
 BOX = 150  #: pixels of the box for the number of steps
@@ -59,18 +58,19 @@ def panel() -> None:
         widgets.number_box(choices.SEED, _("Seed of the draw"), step=1)
         layer = widgets.number_box(choices.LAYER, _("Layer, from 0"), step=1, high=len(result.layers) - 1)
         head = widgets.number_box(choices.HEAD, _("Head, from 0"), step=1, high=len(result.layers[layer].q) - 1)
-    with main_picture, st.container(key="canvas-of-steps"):
-        step_player.step_player(
-            "d_player",
-            decoder_form.step_figure(result, layer, head, at),
-            on_step=lambda step: link_state.set_and_push(choices.AT, None if step == result.total_steps - 1 else step),
-        )
+
+    def store(step: int) -> None:
+        link_state.set_and_push(choices.AT, None if step == result.total_steps - 1 else step)
+
     with main_picture:
+        _draw_bricks(result, at, store)
+    with st.container(key="picture-of-steps"):
+        st.subheader(_("What one head does with it"), anchor=False)
+        with st.container(key="canvas-of-steps"):
+            step_player.step_player("d_player", decoder_form.step_figure(result, layer, head, at), on_step=store)
         _draw_footer(result, decoder.name, decoder.weights_are, (layer, head), at)
     live_run.rerun_if_running(live)
-    _draw_agreement(result)
-    _draw_costs(result, at)
-    _draw_layers(result, at)
+    st.caption(join_sentences(_describe_agreement(result), _describe_layer(result, at)))
     show.program(
         decoding_snippets.steps_program(name, config, result),
         "decoding-steps",
@@ -149,102 +149,82 @@ def _step_caption(result: token_by_token.Result, at: int) -> str:
     )
 
 
-def _draw_agreement(result: token_by_token.Result) -> None:
-    """Draw the largest difference of a logit at any step, beside the largest |logit|."""
+def _describe_agreement(result: token_by_token.Result) -> str:
+    """How far the logits of the two ways are apart at worst, beside the largest |logit|."""
     worst = max(result.steps, key=lambda step: step.difference)
-    cached, uncached = (sum(work.flops for work in works) for works in _works_by_step(result))
-    with st.container(horizontal=True):
-        st.metric(_("Largest difference of a logit"), f"{Rounded(worst.difference):.2g}")
-        st.metric(_("Largest |logit| at that step"), f"{Rounded(worst.largest_logit):.1f}")
-        st.metric(
-            _("Work saved"),
-            f"{Rounded(1 - cached / uncached):.0%}",
-            help=_("FLOPs of all steps with the cache, beside those without."),
-        )
     if not worst.difference:
-        st.caption(_("Their logits agree in every digit."))
-        return
-    st.caption(
-        ngettext(
-            "Both compute the same sums in a different order, so rounding differs in the last digits of {bits}-bit "
-            "numbers, {share:.1g} of the largest |logit|; the likeliest token is the same at {same} of {steps} step.",
-            "Both compute the same sums in a different order, so rounding differs in the last digits of {bits}-bit "
-            "numbers, {share:.1g} of the largest |logit|; the likeliest token is the same at {same} of {steps} steps.",
-            len(result.steps),
-        ).format(
-            bits=8 * result.number_bytes,
-            share=worst.difference / worst.largest_logit,
-            same=sum(step.same_choice for step in result.steps),
-            steps=len(result.steps),
-        )
+        return _("Their logits agree in every digit.")
+    return ngettext(
+        "Both compute the same sums in a different order, so rounding differs in the last digits of {bits}-bit "
+        "numbers, {share:.1g} of the largest |logit|; the likeliest token is the same at {same} of {steps} step.",
+        "Both compute the same sums in a different order, so rounding differs in the last digits of {bits}-bit "
+        "numbers, {share:.1g} of the largest |logit|; the likeliest token is the same at {same} of {steps} steps.",
+        len(result.steps),
+    ).format(
+        bits=8 * result.number_bytes,
+        share=worst.difference / worst.largest_logit,
+        same=sum(step.same_choice for step in result.steps),
+        steps=len(result.steps),
     )
 
 
-def _works_by_step(result: token_by_token.Result) -> tuple[list[Work], list[Work]]:
-    """What each step took, with the cache and without."""
-    return [step.cached for step in result.steps], [step.uncached for step in result.steps]
+def _describe_layer(result: token_by_token.Result, at: int) -> str:
+    """The bytes of a layer and of the whole cache at this step, as a product."""
+    step, first = result.steps[at], result.layers[0]
+    return _(
+        "After step {step}, tokens × K/V heads × numbers × bytes in layer 0: {tokens} × {groups} × ({k} + {v}) × "
+        "{size} = **{layer} B**. The whole cache ({layers} such) holds **{total}**, {token} for each token."
+    ).format(
+        step=at + 1,
+        tokens=step.context,
+        groups=len(first.k),
+        k=first.k.shape[2],
+        v=first.v.shape[2],
+        size=result.number_bytes,
+        layer=f"{sum(step.layer_bytes[0]):,}",
+        layers=len(step.layer_bytes),
+        total=units.decimal_and_binary(step.cache_bytes),
+        token=units.binary(step.cache_bytes / step.context),
+    )
 
 
-def _flops_caption(cached: float, uncached: float) -> str:
-    if cached == uncached:
-        return _("By formula: **{flops}** with the cache and without: no step has reused it yet.").format(
-            flops=units.flop(cached)
-        )
-    caption = _("By formula: **{with_}** with the cache, **{without}** without, **{times:.1f}** times as many.")
-    return caption.format(with_=units.flop(cached), without=units.flop(uncached), times=uncached / cached)
-
-
-def _draw_costs(result: token_by_token.Result, at: int) -> None:
-    flops, clock = st.columns(2, gap="medium")
-    with flops:
-        cached, uncached = (list(accumulate(work.flops / 1e9 for work in works)) for works in _works_by_step(result))
-        show.figure(
-            show.chart_of(figures.running_totals, cached, uncached, _("GFLOP so far"), at),
-            name="decoding-flops",
-            key="d_flops",
-            sentence=_flops_caption(cached[-1] * 1e9, uncached[-1] * 1e9),
-            table={"step": list(range(1, len(cached) + 1)), "with a cache": cached, "without": uncached},
-        )
-    with clock:
-        cached, uncached = (list(accumulate(work.seconds * 1e3 for work in works)) for works in _works_by_step(result))
-        show.figure(
-            show.chart_of(figures.running_totals, cached, uncached, _("ms so far"), at),
-            name="decoding-time",
-            key="d_time",
-            sentence=_(
-                "By the clock of this server, once, while it also served others: **{with_}** with the cache, "
-                "**{without}** without; the ratio is **{times:.1f}**."
-            ).format(
-                with_=units.duration(cached[-1] / 1e3),
-                without=units.duration(uncached[-1] / 1e3),
-                times=uncached[-1] / cached[-1],
-            ),
-            table={"step": list(range(1, len(cached) + 1)), "with a cache": cached, "without": uncached},
-        )
-
-
-def _draw_layers(result: token_by_token.Result, at: int) -> None:
-    step = result.steps[at]
-    keys, values = ([pair[n] for pair in step.layer_bytes] for n in (0, 1))
-    first = result.layers[0]
-    show.figure(
-        show.chart_of(figures.bytes_by_layer, keys, values),
-        name="decoding-cache-bytes",
-        key="d_layers",
-        sentence=_(
-            "After step {step}, tokens × K/V heads × numbers × bytes in layer 0: {tokens} × {groups} × ({k} + {v}) × "
-            "{size} = **{layer} B**. The whole cache ({layers} such) holds **{total}**, {token} for each token."
-        ).format(
-            step=at + 1,
-            tokens=step.context,
-            groups=len(first.k),
-            k=first.k.shape[2],
-            v=first.v.shape[2],
-            size=result.number_bytes,
-            layer=f"{keys[0] + values[0]:,}",
-            layers=len(keys),
-            total=units.decimal_and_binary(step.cache_bytes),
-            token=units.binary(step.cache_bytes / step.context),
-        ),
-        table={"layer": list(range(len(keys))), "key bytes": keys, "value bytes": values},
+def _draw_bricks(result: token_by_token.Result, at: int, store: Callable[[int], None]) -> None:
+    """Draw the tokens computed step by step, with the cache and without, and what their numbers say."""
+    steps = result.steps
+    bricks = cache_growth.BrickFigure(
+        result.labels[: result.context],
+        [step.context for step in steps],
+        [step.cache_bytes for step in steps],
+        result.total_steps,
+        at,
+    )
+    cache_growth.cache_growth("d_bricks", bricks, on_stop=store)
+    once, anew = (
+        list(accumulate(tokens))
+        for tokens in zip(*((step.cached.tokens, step.uncached.tokens) for step in steps), strict=True)
+    )
+    with_cache = sum(step.cached.flops for step in steps[: at + 1])
+    without = sum(step.uncached.flops for step in steps[: at + 1])
+    again = _(
+        "With the cache the keys and values of {once} {once:token|tokens} are computed, once each. Without it "
+        "**{anew}** are, {again} of them again, and the passes take **{times:.1f} times** the FLOPs."
+    )
+    sentence = (
+        again if at else _("The prompt’s {once} {once:token|tokens} are computed once, with a cache and without.")
+    ).format(once=once[at], anew=anew[at], again=anew[at] - once[at], times=without / with_cache)
+    show.footer(
+        lambda: SceneFigure((bricks,), film=bricks),
+        name="decoding-bricks",
+        key="d_bricks_save",
+        canvas=show.live_canvas("d_bricks"),
+        sentence=sentence,
+        caption=sentence,
+        table={
+            "step": range(1, len(steps) + 1),
+            "tokens computed with a cache": once,
+            "tokens computed without": anew,
+            "FLOP with a cache": [step.cached.flops for step in steps],
+            "FLOP without": [step.uncached.flops for step in steps],
+            "bytes of the cache": bricks.kept,
+        },
     )

@@ -281,7 +281,7 @@ def draw_growth(_subject: Subject, _settings: PictureSettings, key: str) -> None
     cache_growth.cache_growth(
         key,
         cache_growth.GrowthFigure(result.tokens, [cache_growth.GrowingGroup(model.name, bars_of)], at),
-        on_tokens=lambda index: link_state.set_and_push(choices.POSITION, None if index == last else index),
+        on_stop=lambda index: link_state.set_and_push(choices.POSITION, None if index == last else index),
     )
     st.caption(
         _("At {tokens} tokens: {said}.").format(
