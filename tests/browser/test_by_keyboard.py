@@ -51,7 +51,7 @@ WEIGHT = r"[01]\.\d{4}|< 0\.0001"
 PERCENT = r"(?:\d+\.\d|[<>]\d+\.\d)%"
 EXPLORE, BOARD, DECODING = "explore?open_place=true", "build?b_step=softmax&b_mask=causal", "decoding?d_steps=2"
 BORN = "born?born_at=103"
-CIRCLE, BARS, CACHES = "positions?p_section=circle", "scaling?s_section=alternatives", "decoding?d_view=bytes"
+DIAL, BARS, CACHES = "positions", "scaling?s_section=alternatives", "decoding?d_view=bytes"
 ROW, CHOSEN = "[data-testid=heatmap]", "[role=tab][aria-selected=true]"
 STOPS = (
     Stop("head", EXPLORE, ROW, "Down Down Down Right", rf"^\S+ \(2\) → \S+ \(1\): (?:{WEIGHT})"),
@@ -66,8 +66,10 @@ STOPS = (
     Stop("save_picture", "masks", "[data-kind]", "", "SVG|PNG", "[data-kind]", opens="Save"),
     Stop("tensor_board", BOARD, "[role=gridcell][tabindex='0']", "Down Right", r"\d\.\d", ".tb-line-out"),
     Stop("tensor_strip", BOARD, CHOSEN, "Right", r"\d+ \S+", CHOSEN),
-    Stop("rotation_circle", CIRCLE, ".rc-range[data-what=q_at]", "Right Right", r"q·k over all pairs −?\d",
-         ".rc-circle", "aria-label"),
+    Stop("word_dial", DIAL, ".wd-row[aria-pressed=true]", "Alt+ArrowUp", r"^“it” looks most at “street”, 1 place ",
+         ".wd-said"),
+    Stop("word_dial", DIAL, ".wd-pairs", "Right Right", r"^Pair 2: 27\.9° for each place", ".wd-pairs",
+         "aria-valuetext"),
     Stop("softmax_slider", BARS, ".ss-row", "Right Right Right", r"^Key 3:.*weight \d\.\d{6}", ".ss-said",
          leaves="one => !one.parentElement.querySelector('.ss-said').textContent.startsWith('Key')"),
     Stop("softmax_slider", BARS, ".ss-range[data-what=d_k]", "Right Right", rf"^\d+\. .*largest weight {PERCENT}",
@@ -226,7 +228,7 @@ def film(play, picture):
 MORE = {
     BARS: film(".ss-play", ".ss-range[data-what=d_k]"),
     CACHES: film(".cg-bar button", ".cg-range"),
-    CIRCLE: film(".rc-walk", ".rc-circle"),
+    DIAL: film(".wd-bar button", ".wd-bar .av-slider-range"),
 }
 
 

@@ -51,7 +51,7 @@ PICTURES = (
     ("decoding?d_view=bytes", "d_growth_save"),
     ("glossary?w_find=cache", "w_wall_save"),
     ("compare?c_distance=9&c_step=4&c_dilated=true", "c_race_save"),
-    ("positions?p_section=circle", "p_circle_under"),
+    ("positions?p_turned=60", "p_dial_save"),
     ("fast", "fast-film-save"),
     ("born", "born-film-out"),
     ("pictures", "patches-out"),

@@ -24,6 +24,7 @@ FILMS = {
     "scaling": "s_walk_picture",
     "?lang=en": "home-out",
     "compare": "c_race_save",
+    "positions": "p_dial_save",
 }
 PLAYED = """async ([data, kind]) => {
     const video = document.createElement("video");

@@ -6,10 +6,8 @@ from operator import methodcaller
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.pages.positions.maths import rotation
 from attnviz.pages.scaling.maths import growing_width
-from tests.browser.conftest import answered, at_rest, until
-from tests.browser.saving import open_menu, saved
+from tests.browser.conftest import at_rest, until
 
 
 @pytest.fixture
@@ -79,58 +77,6 @@ def test_bars_show_pythons_numbers_move_without_it_and_letting_go_is_in_the_link
     page.wait_for_url("**s_temperature=0*")
     page.locator(".ss-play").click()  # sweeps to the end, and then tells Python
     page.get_by_text("At d_k = 4096, temperature gives").wait_for()
-
-
-def product(**change):
-    result = rotation.random_pair(rotation.PairConfig(**change))
-    return [f"{value:.4f}".replace("-", "−") for value in (result.product, result.score)]
-
-
-def test_the_circle_turns_without_python_and_letting_go_is_in_the_link_and_comes_back(heard):
-    page, sent = heard("positions?p_section=circle", ".rc-fact b", ".rc-circle")
-
-    def values():
-        return page.locator(".rc-value").all_inner_texts()
-
-    assert added_up(page)[2:] == product(pair=4)
-    before = len(sent)
-    for k_at in (5, 300, 511):
-        move(page, "rc", "k_at", k_at, let_go=False)
-        assert added_up(page)[2:] == product(pair=4, k_at=k_at)
-    move(page, "rc", "pair", 9, let_go=False)
-    assert added_up(page)[2:] == product(pair=9, k_at=511)
-    assert len(sent) == before
-    move(page, "rc", "pair", 9, let_go=True)
-    there = rotation.random_pair(rotation.PairConfig(pair=9, k_at=511))
-    said = f"{there.product:.4g}".replace("-", "−")
-    page.get_by_text(f"this pair’s part of q·k is {said};").wait_for()
-    assert len(sent) == before + 1, "only letting go was sent"
-    move(page, "rc", "q_at", 500, let_go=True)
-    page.wait_for_url("**p_q=500*")
-    move(page, "rc", "k_at", 504, let_go=True)
-    page.wait_for_url("**p_k=504*")
-    page.reload()
-    until(lambda: values() == ["9", "500", "504"])
-    page.locator('.rc-range[data-what="k_at"]').focus()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_url("**p_k=505*")
-    until(lambda: values() == ["9", "500", "505"])
-    answered(page)
-    was = added_up(page)
-    page.get_by_label("move both together").check()
-    move(page, "rc", "q_at", 501, let_go=False)
-    assert values() == ["9", "501", "506"]
-    assert added_up(page)[2:] == was[2:]
-    assert added_up(page)[0] != was[0]
-    page.locator(".rc-walk").click()  # keeps the distance, and tells Python at the end
-    page.wait_for_url("**p_q=506*")
-    page.wait_for_url("**p_k=511*")
-    assert added_up(page)[2:] == was[2:]
-    open_menu(page.get_by_role("button", name=re.compile("^Save")).first)
-    lines = saved(page, page.get_by_role("button", name="CSV, the numbers")).path().read_text("utf-8").splitlines()
-    assert lines[0] == "pair,radians_per_position"
-    assert len(lines) == 33
-    assert saved(page, page.get_by_role("button", name="SVG")).path().read_text("utf-8").count("<svg") >= 1
 
 
 FILM = "decoding?d_model=core&d_prompt=hello+cache&d_steps=6"

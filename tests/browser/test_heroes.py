@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from attnviz.canvas.signal_race import MOST
 from attnviz.pages.compare.maths.layer_costs import race_steps
+from attnviz.pages.positions.maths import turning_words
 from tests.browser.conftest import still, until
 
 
@@ -131,3 +132,40 @@ def test_a_finger_reads_a_word_first_and_opens_its_page_by_a_second_touch(opened
     assert "/glossary" in page.url
     page.locator("[data-term=score]").tap()
     expect(page).to_have_url(re.compile("/build"))
+
+
+def test_words_turn_on_arrival_and_one_that_is_dragged_takes_the_weight_with_it(new_page, server_url):
+    page = new_page()
+    page.goto(f"{server_url}/positions")
+    dial = page.locator(".av-root[data-dial]")
+    dial.wait_for(state="attached")
+
+    def state():
+        return json.loads(dial.get_attribute("data-dial"))
+
+    until(lambda: 0 < state()["at"] < 60, 10)
+    until(lambda: state()["at"] == 100, 20)
+    assert "p_" not in page.url, "nobody touched it"
+    expect(page.locator(".wd-said")).to_have_text("“it” looks most at “because”, 1 place before it: 77% of its weight.")
+    rows, typed = page.locator(".wd-row"), [*range(13)]
+    start, end = (rows.nth(word).bounding_box() for word in (1, 7))
+    page.mouse.move(start["x"] + 30, start["y"] + start["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(end["x"] + 30, end["y"] + end["height"] / 2, steps=6)
+    moved = [0, 2, 3, 4, 5, 6, 7, 1, *typed[8:]]
+    until(lambda: state()["order"] == moved)
+    weights = turning_words.read_prepared().weights(moved)[8]
+    assert int(weights.argmax()) == 1
+    said = f"“it” looks most at “animal”, 1 place before it: {weights[1]:.0%} of its weight."
+    expect(page.locator(".wd-said")).to_contain_text(said)
+    assert "p_" not in page.url, "Python hears of it when the hand lets go"
+    page.mouse.up()
+    page.wait_for_url("**p_words=0.2.3.4.5.6.7.1.8.9.10.11.12*")
+    assert state()["row"] == 8, "what was dragged was not clicked"
+    rows.nth(4).click()
+    page.wait_for_url("**p_row=4*")
+    page.reload()
+    until(lambda: dial.count() and state()["at"] == 100, 30)
+    assert (state()["order"], state()["row"]) == (moved, 4)
+    page.get_by_role("button", name="As typed").click()
+    until(lambda: state()["order"] == typed)

@@ -27,9 +27,9 @@ from attnviz.base.record_json import from_json, to_json
 from attnviz.base.rounding import format_number
 from attnviz.canvas.shared import packing
 from attnviz.core.attention import COLDEST
+from attnviz.core.rope import RoPE, frequencies
 from attnviz.figures import theme
 from attnviz.pages.compare.maths import layer_costs
-from attnviz.pages.positions.maths import rotation
 from attnviz.pages.scaling.maths import alternatives
 from tests.canvas.browser_codes import decode16
 from tests.js import attend_cases, birth_cases
@@ -224,11 +224,16 @@ def rotation_cases() -> list[dict[str, Any]]:
         (16, 100.0, 7, 3, 500),
         (64, 10_000.0, 0, 511, 510),
     ):
-        config = rotation.PairConfig(width, base, pair, q_at, k_at)
-        result = rotation.turn_pair(config, *(torch.from_numpy(attend_cases.quarters(rng, width)) for _ in "qk"))
-        numbers = {name: getattr(result, name).tolist() for name in ("turns", "q", "k")}
+        q, k = (torch.from_numpy(attend_cases.quarters(rng, width)) for _ in "qk")
+        rope = RoPE(base=base, pairing="interleaved")
+        turned = [
+            rope.rotate(x.double()[None, None], torch.tensor([at]))[0, 0].unflatten(-1, (-1, 2))
+            for x, at in ((q, q_at), (k, k_at))
+        ]
+        products = (turned[0] * turned[1]).sum(-1)
+        numbers = {"turns": frequencies(width, base).tolist(), "q": q.view(-1, 2).tolist(), "k": k.view(-1, 2).tolist()}
         here = {"pair": pair, "q_at": q_at, "k_at": k_at}
-        made.append(numbers | here | {"product": result.product, "score": result.score})
+        made.append(numbers | here | {"product": float(products[pair]), "score": float(products.sum())})
     return made
 
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { shiftBoth, pairProduct, rotatedScore } from "../../attnviz/canvas/rotation_circle/rotation_drawing.js";
+import { pairProduct, rotatedScore } from "../../attnviz/canvas/word_dial/rotation.js";
 
 const cases = JSON.parse(await readFile(new URL("cases/rotation.json", import.meta.url), "utf8"));
 
@@ -19,10 +19,4 @@ test("the product depends on the distance alone", () => {
   const at = (shift) => pairProduct([1, 2], [-0.5, 3], 0.7, 12 + shift, 4 + shift);
   for (const shift of [1, 17, 4000]) assert.ok(Math.abs(at(shift) - at(0)) < 1e-9);
   assert.ok(Math.abs(pairProduct([1, 2], [-0.5, 3], 0.7, 12, 5) - at(0)) > 0.1);
-});
-
-test("moved together, two positions keep their distance and stay on the line", () => {
-  assert.deepEqual(shiftBoth(12, 4, 5, 511), [17, 9]);
-  assert.deepEqual(shiftBoth(12, 4, -10, 511), [8, 0]);
-  assert.deepEqual(shiftBoth(510, 4, 100, 511), [511, 5]);
 });

@@ -27,7 +27,7 @@ TOGETHER = [
     ("scaling", {"s_keys": "1", "s_dk": "1", "s_more": "true"}),
     ("scaling", {"s_section": "training", "s_steps": "10", "s_seeds": "1", "s_dk": "1"}),
     ("positions", {"p_section": "scores", "p_n": "2", "p_width": "2", "p_heads": "1", "p_shift": "0"}),
-    ("positions", {"p_section": "order", "p_text": FOUR, "p_kind": "none"}),
+    ("positions", {"p_text": FOUR}),
     ("positions", {"p_section": "longer", "p_width": "2", "p_trained": "3"}),
     ("positions", {"p_section": "longer", "p_width": "4", "p_method": "linear"}),
     *[

@@ -6,7 +6,7 @@ WITH_CHARTS = [
     ("decoding", {"d_model": "core", "d_steps": "2"}),
     ("compare", {}),
     ("compare", {"c_section": "shared"}),
-    ("positions", {}),
+    ("positions", {"p_section": "scores"}),
     ("sharing", {"h_view": "count"}),
     ("scaling", {}),
 ]

@@ -29,7 +29,6 @@ LINKS = [
     ("sharing", "h_view=size h_model=gemma-3-27b h_cache=int4 h_weights=q4_0 h_as=paged", 0.8),
     ("sharing", "h_view=size h_model=bert-base h_weights=int8", 0.9),
     ("sharing", "h_view=latent h_context=4096 h_mla=deepseek-v2", 0.7),
-    ("positions", "p_section=order", 0.9),
     ("positions", "p_section=scores", 0.7),
     ("positions", "p_section=circle", 0.9),
     ("positions", "p_section=longer", 0.9),

@@ -16,12 +16,12 @@ import { mosaicFigure } from "../overview/mosaic_scene.js";
 import { patchFigure, patchHeadsFigure } from "../patch_view/patch_figure.js";
 import { ribbonsFigure, ribbonsFilm } from "../ribbons/ribbons_figure.js";
 import { raceFigure, raceFilm } from "../signal_race/race_scene.js";
-import { rotationFigure } from "../rotation_circle/rotation_figure.js";
 import { softmaxFigure, softmaxFilm } from "../softmax_slider/softmax_figure.js";
 import { scoreFigure } from "../score_table/score_scene.js";
 import { sharingFigure, sharingFilm } from "../sharing_columns/columns_scene.js";
 import { walkFigure, walkFilm } from "../score_walk/score_walk_scene.js";
 import { boardFigure } from "../tensor_board/board_scene.js";
+import { dialFigure, dialFilm } from "../word_dial/word_dial_scene.js";
 import { stepFigure, stepFilm } from "../step_player/step_player_figure.js";
 import { textFigure } from "../long_text/text_scene.js";
 import { tileFigure, tileFilm } from "../tile_film/tile_film_figure.js";
@@ -42,6 +42,7 @@ const SCENES = {
   bricks: brickFigure,
   cell: cellFigure,
   chart: chartFigure,
+  dial: dialFigure,
   growth: growthFigure,
   head: headFigure,
   headsMap: mapFigure,
@@ -52,7 +53,6 @@ const SCENES = {
   patches: patchFigure,
   race: raceFigure,
   ribbons: ribbonsFigure,
-  rotation: rotationFigure,
   score: scoreFigure,
   sharing: sharingFigure,
   steps: stepFigure,
@@ -69,6 +69,7 @@ const FILMS = {
   bars: softmaxFilm,
   birth: birthFilm,
   bricks: brickFilm,
+  dial: dialFilm,
   head: headFilm,
   headsMap: mapFilm,
   mask: maskFilm,

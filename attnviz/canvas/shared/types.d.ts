@@ -227,17 +227,6 @@ export type SoftmaxFigureHeader = Pick<
 /** The same at every d_k. */
 export type SoftmaxFilmHeader = SoftmaxFigureHeader & { d_k: number[] };
 
-export type RotationHeader = Answer & {
-  layout: string;
-  turns: number[];
-  q: [number, number][];
-  k: [number, number][];
-  at: { pair: number; q_at: number; k_at: number };
-  last: number;
-  colours: Colours;
-  words: Words;
-};
-
 /** What a small model of attention layers is made of; `scales` multiply the scores of each layer. */
 export type BirthSizes = Record<"words" | "width" | "layers" | "heads" | "depth" | "base", number> & {
   causal: boolean;
@@ -487,6 +476,22 @@ export type GlossaryWallHeader = {
   terms: { id: string; name: string; first: string; rest: string }[];
   numbers: Record<string, number>;
   title: string;
+  colours: Colours;
+  words: Words;
+};
+
+export type DialHeader = {
+  /** percent of each angle that the words are turned by */
+  at: number;
+  /** which word stands at each place */
+  order: number[];
+  /** the word that looks */
+  row: number;
+  pair: number;
+  tokens: string[];
+  /** radians of each pair for a place */
+  turns: number[];
+  scale: number;
   colours: Colours;
   words: Words;
 };

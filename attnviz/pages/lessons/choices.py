@@ -72,11 +72,19 @@ PAINTED: Choice[str] = PAGE.on_canvas(
 CELL = PAGE.on_canvas(
     "l_cell", (0, -1, -1), _three_reader(-1), list, (1, 0, 2), inside="l_hand", short="c", label=N_("Cell on show")
 )
-PAIR = PAGE.on_canvas(
-    "l_pair", (0, 12, 4), _three_reader(0), list, (1, 7, 3), inside="l_hand", short="p", label=N_("Positions and pair")
+#: percent turned, the word that looks, the pair on the dial, and which word stands at each place
+DIAL: Choice[tuple[int, ...]] = PAGE.on_canvas(
+    "l_dial",
+    (100, 8, 0),
+    record_reader(tuple[int, ...], lambda numbers: len(numbers) >= 3 and all(0 <= n <= 100 for n in numbers)),
+    list,
+    (100, 7, 1, 1, 0),
+    inside="l_hand",
+    short="d",
+    label=N_("Words on a dial"),
 )
 
 #: what a step sets, and what it is put back to when the step is left
 UNDONE: dict[Choice[Any], Any] = {
-    choice: choice.default for choice in (GUESS, WIDTH, POSITION, EDIT, PAINTED, CELL, PAIR)
+    choice: choice.default for choice in (GUESS, WIDTH, POSITION, EDIT, PAINTED, CELL, DIAL)
 }

@@ -3,11 +3,14 @@
 from attnviz.app.links.choices import PageChoices
 from attnviz.base.words import N_
 from attnviz.models.loading import EXAMPLES
-from attnviz.pages.positions.maths import position_scores, qk_norm_growth, rotation, shuffled_words, video
+from attnviz.pages.positions.maths import position_scores, qk_norm_growth, rotation, turning_words, video
 
 PAGE = PageChoices("positions")
 SECTION = PAGE.one_of(
-    "p_section", ("order", "scores", "circle", "longer", "video", "head", "norm"), label=N_("Section")
+    "p_section",
+    ("circle", "scores", "longer", "video", "head", "norm"),
+    label=N_("Section"),
+    moved={"order": "circle"},
 )
 
 # Shared by several sections
@@ -16,11 +19,11 @@ SEED = PAGE.integer("p_seed", 0, low=0, high=9999, label=N_("Seed"))
 WIDTH = PAGE.integer("p_width", 64, low=2, high=512, label=N_("Width D"))
 BASE = PAGE.real("p_base", 10_000.0, 2.0, 1e9, label=N_("Base b"))
 
-# 1 Words in another order
-KIND = PAGE.one_of("p_kind", position_scores.KINDS, label=N_("Positions"))
-ORDER = PAGE.one_of("p_order", shuffled_words.ORDERS, "swap", label=N_("The same words"))
-CAUSAL = PAGE.flag("p_causal", label=N_("Causal mask"))
-OWN_RANGE = PAGE.flag("p_own_range", label=N_("Its own colour range"))
+# 1 Words on a dial
+TURNED = PAGE.integer("p_turned", 100, low=0, high=100, label=N_("Turned by RoPE, percent"))
+WORD_ORDER = PAGE.text("p_words", longest=100, label=N_("Which word stands at each place"))
+ROW = PAGE.integer("p_row", 8, low=0, high=turning_words.MOST - 1, label=N_("Word that looks, from 0"))
+PAIR = PAGE.integer("p_pair", 0, low=0, high=255, label=N_("Pair"))
 
 # 2 Position against position
 ENCODING = PAGE.one_of("p_encoding", position_scores.ENCODINGS, "rope-half", label=N_("Positions"))
@@ -32,18 +35,12 @@ DISPLAYED_HEAD = PAGE.integer("p_shown", 0, low=0, high=63, label=N_("Head, from
 BOTH_WAYS = PAGE.flag("p_both", True, label=N_("Later keys too"))
 TABLE = PAGE.one_of("p_table", ("random", "trained"), label=N_("Table"))
 
-# 3 One pair turns
-LAST = 511  #: the last position that the sliders reach
-PAIR = PAGE.integer("p_pair", 4, low=0, high=255, label=N_("Pair"))
-Q_AT = PAGE.integer("p_q", 12, low=0, high=LAST, label=N_("Position of the query"))
-K_AT = PAGE.integer("p_k", 4, low=0, high=LAST, label=N_("Position of the key"))
-
-# 4 Longer than trained
+# 3 Longer than trained
 METHOD = PAGE.one_of("p_method", rotation.METHODS, "yarn", label=N_("Scaling"))
 FACTOR = PAGE.real("p_factor", 4.0, 1.0, 128.0, label=N_("Times longer, s"))
 TRAINED = PAGE.integer("p_trained", 4096, low=2, high=1_000_000, label=N_("Trained on, positions"))
 
-# 5 Video
+# 4 Video
 SPLIT = PAGE.one_of("p_split", video.SPLITS, label=N_("Split of the head"))
 D_HEAD = PAGE.integer("p_dhead", 64, low=2, high=512, label=N_("Width of a head"))
 AXIS_WIDTHS = tuple(
@@ -77,7 +74,7 @@ VIDEO_TURNED = PAGE.flag("p_v_turned", True, label=N_("Rotate by time, height an
 VIDEO_NORMED = PAGE.flag("p_v_normed", True, label=N_("Normalise q and k"))
 VIDEO_NORM = PAGE.one_of("p_v_norm", qk_norm_growth.NORMS, label=N_("RMSNorm of q and k"))
 
-# 6 A real head
+# 5 A real head
 MODEL = PAGE.one_of("p_model", label=N_("Model"))
 LAYER = PAGE.integer("p_layer", 16, low=0, high=999, label=N_("Layer, from 0"))
 HEAD = PAGE.integer("p_head", 0, low=0, high=999, label=N_("Head, from 0"))
@@ -85,7 +82,7 @@ CHANGE = PAGE.one_of("p_change", ("removed", "base"), label=N_("Change"))
 NEW_BASE = PAGE.real("p_newbase", 1000.0, 2.0, 1e9, label=N_("New base"))
 WHERE = PAGE.one_of("p_where", ("head", "layer", "all"), label=N_("Where"))
 
-# 7 Normalised queries and keys
+# 6 Normalised queries and keys
 NORM = PAGE.one_of("p_norm", qk_norm_growth.NORMS, "full", label=N_("RMSNorm of q and k"))
 GROWTH = PAGE.real("p_growth", 8.0, 0.5, 32.0, label=N_("W_q and W_k ×"))
 NORM_WIDTH = PAGE.integer("p_normwidth", 32, low=6, high=256, label=N_("Width of a head"))

@@ -8,7 +8,7 @@ from attnviz.pages.positions.panels import (
     changed_rope,
     position_scores,
     rotation,
-    shuffled_words,
+    turning_words,
     video,
 )
 
@@ -16,13 +16,12 @@ from attnviz.pages.positions.panels import (
 def page() -> None:
     """Draw the page."""
     panels = {
-        "order": (_("1 Words shuffled"), shuffled_words.panel),
+        "circle": (_("1 Words on a dial"), turning_words.panel),
         "scores": (_("2 Encodings"), position_scores.panel),
-        "circle": (_("3 One pair turns"), rotation.circle_panel),
-        "longer": (_("4 Longer than trained"), rotation.longer_panel),
-        "video": (_("5 Video"), video.panel),
-        "head": (_("6 A real head"), changed_rope.panel),
-        "norm": (_("7 Normalised q and k"), video.norm_panel),
+        "longer": (_("3 Longer than trained"), rotation.longer_panel),
+        "video": (_("4 Video"), video.panel),
+        "head": (_("5 RoPE taken out"), changed_rope.panel),
+        "norm": (_("6 Normalised q and k"), video.norm_panel),
     }
     page_parts.draw_sections(PAGE, choices.SECTION, panels)
 

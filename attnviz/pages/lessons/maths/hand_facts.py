@@ -10,12 +10,12 @@ from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
 from attnviz.core.positions import ALiBi
 from attnviz.pages.lessons.maths.lesson_parts import WIDTH, Facts, Subject, fact, nearest_answer, require_two
-from attnviz.pages.positions.maths import rotation, shuffled_words
+from attnviz.pages.positions.maths import shuffled_words, turning_words
 from attnviz.pages.scaling.maths import saturation, variance
 
 USUAL, WIDE = 64, 512  #: d_k
 MODEL_WIDTH, EIGHT = 512, 8
-STEP = 5  #: positions that query and key move on together
+QUERY, KEY = 8, 7  #: words of the head on a dial
 NEAR, FAR = 1, 5
 
 
@@ -150,15 +150,13 @@ def by_mask(subject: Subject) -> Facts:
 
 @fact()
 def turned(_subject: Subject) -> Facts:
-    """Query and key both move on: the score under RoPE."""
-    here = rotation.random_pair(rotation.PairConfig())
-    q_at, k_at = here.config.q_at, here.config.k_at
-    there, apart = (
-        rotation.random_pair(rotation.PairConfig(q_at=q_at + STEP, k_at=k)).score for k in (k_at + STEP, k_at)
-    )
-    difference = abs(there - here.score)
-    values = {"q_at": q_at, "k_at": k_at, "step": STEP, "before": here.score, "after": there, "apart": apart}
-    return Facts(values | {"difference": difference}, "same" if difference < 1e-6 else "different")
+    """A real query and key both move on by one place, or the query alone: their q·k."""
+    found, words = turning_words.read_prepared(), [*range(13)]
+    both, alone = [*words[-1:], *words[:-1]], [*words[:QUERY], QUERY + 1, QUERY, *words[QUERY + 2 :]]
+    before, after, apart = (float(found.scores(order)[QUERY, KEY]) for order in (words, both, alone))
+    values = {"query": found.words[QUERY], "key": found.words[KEY], "q_at": QUERY + 1, "k_at": KEY + 1}
+    values |= {"step": 1, "before": before, "after": after, "apart": apart, "difference": abs(after - before)}
+    return Facts(values, "same" if abs(after - before) < 1e-6 else "different")
 
 
 @fact()

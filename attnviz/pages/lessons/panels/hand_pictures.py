@@ -13,8 +13,9 @@ from attnviz.app.text import escape_markdown
 from attnviz.base.head_edit import SCALES
 from attnviz.base.packed import pack_bits, unpack_bits
 from attnviz.base.words import _
-from attnviz.canvas import rotation_circle, tensor_strip
+from attnviz.canvas import tensor_strip
 from attnviz.canvas.mask import mask_grid
+from attnviz.canvas.word_dial import word_dial
 from attnviz.figures import heatmap
 from attnviz.pages.born import choices as born_choices
 from attnviz.pages.build.maths import boards
@@ -24,9 +25,8 @@ from attnviz.pages.lessons.maths import hand_facts
 from attnviz.pages.lessons.maths.lesson_parts import PictureSettings, Subject
 from attnviz.pages.lessons.panels import model_pictures, story_picture
 from attnviz.pages.masks.maths import mask_lab, mask_rules
-from attnviz.pages.positions.maths import rotation
-
-CIRCLE_LAST = 60  #: the farthest position on the circle
+from attnviz.pages.positions.maths.turning_words import read_prepared
+from attnviz.pages.positions.panels.turning_words import make_figure
 
 
 def draw_tokens(subject: Subject, settings: PictureSettings, key: str) -> None:
@@ -139,18 +139,15 @@ def draw_order(subject: Subject, settings: PictureSettings, key: str) -> None:
     )
 
 
-def draw_circle(_subject: Subject, _settings: PictureSettings, key: str) -> None:
-    """Draw RoPE's rotation of one pair, to be turned by hand."""
-    pair, *positions = link_state.value(choices.PAIR)
-    q_at, k_at = (min(position, CIRCLE_LAST) for position in positions)
-    result = rotation.random_pair(rotation.PairConfig(pair=min(pair, 31), q_at=q_at, k_at=k_at))
-    rotation_circle.rotation_circle(
+def draw_dial(_subject: Subject, _settings: PictureSettings, key: str) -> None:
+    """Draw the words of a real head on a dial, to be dragged along the sentence."""
+    turned, row, pair, *order = link_state.value(choices.DIAL)
+    word_dial(
         key,
-        rotation_circle.RotationFigure(
-            result.turns, result.q, result.k, rotation_circle.RotationPlace(result.config.pair, q_at, k_at)
+        make_figure(read_prepared(), turned, order, row, pair),
+        on_turn=lambda state: link_state.set_and_push(
+            choices.DIAL, (state.turned, state.row, state.pair, *state.order)
         ),
-        last=CIRCLE_LAST,
-        on_pick=lambda position: link_state.set_and_push(choices.PAIR, (position.pair, position.q_at, position.k_at)),
     )
 
 
@@ -195,7 +192,7 @@ PICTURES: dict[str, PictureKind] = {
     "order": PictureKind(
         draw_order, {"kind": ("none", "sinusoidal", "rope-half", "alibi"), "mask": ("none", "causal")}
     ),
-    "circle": PictureKind(draw_circle, shows_sentence=False),
+    "circle": PictureKind(draw_dial, shows_sentence=False),
     "player": PictureKind(model_pictures.draw_player, {"decoder": ("core", "trained")}, is_wide_on_page=True),
     "growth": PictureKind(model_pictures.draw_growth, shows_sentence=False),
     "sharing": PictureKind(model_pictures.draw_sharing, shows_sentence=False, is_wide=True),

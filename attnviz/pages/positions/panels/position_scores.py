@@ -10,14 +10,14 @@ from attnviz.app.links import link_state
 from attnviz.app.sentence_input import require_model
 from attnviz.app.text import translate_markdown, typeset_minus
 from attnviz.base.message import Message
-from attnviz.base.words import _, join_sentences
+from attnviz.base.word_boundaries import split
+from attnviz.base.words import _, join_list, join_sentences
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.loading import availability
+from attnviz.models.loading import EXAMPLES, availability
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import scores as figures
-from attnviz.pages.positions.maths import position_scores
-from attnviz.pages.positions.maths.position_scores import ADDED, BIASED, ENCODINGS, MODEL, ROTATED
-from attnviz.pages.positions.panels.shuffled_words import position_kinds
+from attnviz.pages.positions.maths import position_scores, shuffled_words
+from attnviz.pages.positions.maths.position_scores import ADDED, BIASED, ENCODINGS, KINDS, MODEL, ROTATED
 
 FORMULAS = {
     "sinusoidal": r"x_m \mathrel{+}= \left(\sin\tfrac{m}{b^{2i/D}},\ \cos\tfrac{m}{b^{2i/D}}\right)",
@@ -29,6 +29,7 @@ FORMULAS = {
 }
 
 compute_scores = shared(position_scores.run)
+compute_shuffle = shared(shuffled_words.run)
 
 
 @shared
@@ -37,6 +38,19 @@ def compute_trained_scores(
 ) -> position_scores.Result:
     """Scores with the learned vectors of a model, in the version that was loaded."""
     return position_scores.run(config, position_scores.trained_table(_loaded))
+
+
+def position_kinds() -> dict[str, str]:
+    """Names of the position encodings, by id."""
+    return {
+        "none": _("no positions"),
+        "sinusoidal": _("sinusoidal"),
+        "learned": _("learned"),
+        "rope-half": _("RoPE, half-split"),
+        "rope-interleaved": _("RoPE, interleaved"),
+        "alibi": "ALiBi",
+        "t5": _("T5 buckets"),
+    }
 
 
 def panel() -> None:
@@ -49,6 +63,7 @@ def panel() -> None:
     with main_picture:
         page_parts.draw_columns(lambda: _draw_map(result), lambda: _draw_distance(result))
     page_parts.draw_columns(lambda: _draw_encoding(result), lambda: _draw_wavelengths(result))
+    _draw_order()
     show.program(
         position_scores.program(config, _uses_trained_table()),
         "p-scores",
@@ -258,3 +273,23 @@ def _draw_wavelengths(result: position_scores.Result) -> None:
                 n=config.n,
             ),
         )
+
+
+# Backwards: which encodings notice it, without a mask and with a causal one.
+def _draw_order() -> None:
+    """Draw how much outputs change when the example is read backwards, under every encoding."""
+    names, result = position_kinds(), compute_shuffle(shuffled_words.Config(split(EXAMPLES[0].text)))
+    free, causal = np.array([result.every[kind] for kind in KINDS]).T
+    show.figure(
+        show.chart_of(figures.changes, [names[kind] for kind in KINDS], free, causal),
+        name="order-every-kind",
+        key="p_order_every",
+        table={"positions": KINDS, "no_mask": free, "causal_mask": causal},
+        sentence=_(
+            "The same words backwards. Blind to it without a mask: {blind}. With a causal mask even attention without "
+            "positions notices it ({causal:.3g}): a word sees only those before it."
+        ).format(
+            blind=join_list(names[kind] for kind, change in zip(KINDS, free, strict=True) if change < 1e-9),
+            causal=result.every["none"][1],
+        ),
+    )

@@ -1,77 +1,23 @@
-"""Sections 3 and 4: one pair on its circle; texts longer than trained, under each scaling."""
+"""Section 3: texts longer than trained, under each scaling."""
 
 import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
-from attnviz.app.links import link_state
 from attnviz.app.text import typeset_minus
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_sentences, ngettext
-from attnviz.canvas import rotation_circle
-from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import rotation as figures
 from attnviz.pages.positions.maths import rotation as experiment
 
 LESS = 0.995  #: of an angle: what is nearer to it would read as 100%
 
-compute_pair = shared(experiment.random_pair)
 compute_scalings = shared(experiment.compare_scalings)
 
 
-# Section 3: one pair of a query and a key, turned on a circle as the position moves.
-def circle_panel() -> None:
-    main_picture = page_parts.main_picture()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        width = widgets.number_box(choices.WIDTH, _("Width D"), step=2, width=150)
-        with page_parts.more_menu():
-            base = widgets.number_box(choices.BASE, _("Base b"), step=1000.0)
-            seed = widgets.number_box(choices.SEED, _("q and k: random, seed"), step=1)
-    pair, q_at, k_at = (link_state.value(choice) for choice in (choices.PAIR, choices.Q_AT, choices.K_AT))
-    pair = max(0, min(pair, width // 2 - 1))  # one that a head of this width has
-    config = experiment.PairConfig(width, base, pair, q_at, k_at, seed)
-    result = compute_pair(config)
-    st.latex(
-        rf"\begin{{gathered}}\theta_{{{config.pair}}} = {config.base:g}^{{-{2 * config.pair}/{config.width}}} = "
-        rf"{Rounded(result.turns[config.pair]):.4g}\ \text{{rad}}\\ (n-m)\theta_{{{config.pair}}} = "
-        rf"({config.k_at} - {config.q_at})\cdot {Rounded(result.turns[config.pair]):.4g} = "
-        rf"{Rounded(result.angle):.4g}\,\text{{rad}}\end{{gathered}}"
-    )
-    place = rotation_circle.RotationPlace(config.pair, config.q_at, config.k_at)
-    figure = rotation_circle.RotationFigure(result.turns, result.q, result.k, place)
-    with main_picture:
-        rotation_circle.rotation_circle(
-            "p_circle",
-            figure,
-            last=choices.LAST,
-            on_pick=lambda picked: link_state.set_many(
-                {choices.PAIR: picked.pair, choices.Q_AT: picked.q_at, choices.K_AT: picked.k_at}
-            ),
-        )
-    caption = (
-        _(
-            "Turned, this pair’s part of q·k is {product:.4g}; all pairs together (here {pairs}) give {score:.4g}, and "
-            "{unturned:.4g} before they are turned."
-        )
-        if len(result.turns) > 1
-        else _("This head has one pair. Its q·k is {score:.4g}, and {unturned:.4g} before it is turned.")
-    ).format(product=result.product, pairs=len(result.turns), score=result.score, unturned=result.score_before)
-    with main_picture:
-        show.footer(
-            SceneFigure((figure,)),
-            name=f"pair-{config.pair}",
-            key="p_circle_under",
-            canvas=show.live_canvas("p_circle"),
-            table=lambda: {"pair": np.arange(len(result.turns)), "radians_per_position": result.turns},
-            caption=typeset_minus(caption),
-            sentence=typeset_minus(caption),
-        )
-    show.program(experiment.pair_program(config), "p-circle")
-
-
-# Section 4: texts longer than trained, and what each scaling does to the wavelengths.
+# Texts longer than trained, and what each scaling does to the wavelengths.
 FORMULAS = {
     "none": r"\theta_i = b^{-2i/D}",
     "linear": r"\theta_i' = \theta_i / s",

@@ -1,0 +1,68 @@
+"""Section 1: the words of a real head on a dial, turned by their places, dragged along the sentence by hand."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from attnviz.analysis.model_run import Request
+from attnviz.app import page_parts, sentence_input, show, widgets
+from attnviz.app.cache import model_cache
+from attnviz.app.links import link_state
+from attnviz.base.words import _
+from attnviz.canvas.word_dial import DialFigure, DialState, word_dial
+from attnviz.engine import Rerun
+from attnviz.live.scene_figure import SceneFigure
+from attnviz.models.loading import availabilities
+from attnviz.pages.positions import choices
+from attnviz.pages.positions.maths import turning_words as experiment
+
+
+def panel() -> None:
+    picture_area = page_parts.main_picture()
+    with page_parts.paired_columns("positions"):
+        text = widgets.text_box(choices.SENTENCE, _("Sentence"))
+        with page_parts.more_menu():
+            layer = widgets.number_box(choices.LAYER, _("Layer, from 0"), step=1)
+            head = widgets.number_box(choices.HEAD, _("Head, from 0"), step=1)
+    with picture_area:
+        found = find_head(text, layer, head)
+        order = [int(word) for word in link_state.value(choices.WORD_ORDER).split(".") if word.isdecimal()]
+        turned, row, pair = (link_state.value(choice) for choice in (choices.TURNED, choices.ROW, choices.PAIR))
+        figure = make_figure(found, turned, order, row, pair)
+        word_dial("p_dial", figure, on_turn=store_state)
+        show.footer(
+            SceneFigure((figure,), film=figure),
+            name="words-on-a-dial",
+            key="p_dial_save",
+            canvas=show.live_canvas("p_dial"),
+            sentence=_(
+                "Layer {layer}, head {head} of SmolLM2-135M, trained. Queries and keys stay those of the sentence as "
+                "typed; only their places change."
+            ).format(layer=layer, head=head),
+            table=lambda: found.table(figure.state.order, figure.state.row, figure.state.turned / 100),
+        )
+    show.program(partial(experiment.program, text, layer, head, list(figure.state.order), figure.state.row), "p-dial")
+
+
+def find_head(text: str, layer: int, head: int) -> experiment.TurningWords:
+    """The head's queries and keys: of the example as they are shipped, of others from the model."""
+    if (text.strip(), layer, head) == experiment.PREPARED:
+        return experiment.read_prepared()
+    here = any(state.on_this_machine for state in availabilities() if state.entry.id == experiment.MODEL)
+    sentence_input.require_model(here)
+    run = model_cache.get_run(Request(experiment.MODEL, text))
+    found: experiment.TurningWords = model_cache.rerun_cached(run, Rerun(experiment.record, (layer, head)))
+    return found
+
+
+def make_figure(found: experiment.TurningWords, turned: int, order: Sequence[int], row: int, pair: int) -> DialFigure:
+    """The picture in the nearest state that these words have."""
+    n = len(found.words)
+    places = tuple(order) if sorted(order) == [*range(n)] else tuple(range(n))
+    state = DialState(turned, places, min(row, n - 1), min(pair, len(found.turns) - 1))
+    return DialFigure(state, found.words, found.turns, found.q, found.k, found.scale)
+
+
+def store_state(state: DialState) -> None:
+    order = ".".join(map(str, state.order)) if sorted(state.order) != [*state.order] else None
+    values = {choices.TURNED: state.turned, choices.ROW: state.row, choices.PAIR: state.pair}
+    link_state.set_many(values | {choices.WORD_ORDER: order})

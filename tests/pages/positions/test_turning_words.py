@@ -1,0 +1,102 @@
+"""Words of a real head at other places: against transformers' own rotation, and as the picture writes them."""
+
+import re
+from typing import Any
+
+import pytest
+import torch
+from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+
+from attnviz.analysis.model_run import Request, run_model
+from attnviz.base.message import Problem
+from attnviz.canvas.word_dial import DialFigure, DialState
+from attnviz.live.scene_figure import SceneFigure
+from attnviz.models.capture import capture
+from attnviz.models.tokens import encode
+from attnviz.pages.positions import choices
+from attnviz.pages.positions.maths import turning_words
+from tests.pages.conftest import drawn, sound, with_code
+
+TEXT, LAYER, HEAD = turning_words.PREPARED
+#: as typed; backwards; "animal" right before "it"; the first and the last changed places
+ORDERS = ([*range(13)], [*range(13)][::-1], [0, 2, 3, 4, 5, 6, 7, 1, *range(8, 13)], [12, *range(1, 12), 0])
+
+
+@pytest.fixture(scope="module")
+def found() -> turning_words.TurningWords:
+    prepared = turning_words.read_prepared()
+    assert prepared is not None
+    return prepared
+
+
+def of_transformers(loaded: Any, order: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Raw scores and weights of the head, its words at these places, by the model's own rotary module."""
+    layer = capture(loaded.model, **encode(loaded, TEXT).inputs).layers[LAYER]
+    rotary = next(module for module in loaded.model.modules() if type(module).__name__ == "LlamaRotaryEmbedding")
+    q, k = layer.q[:, HEAD : HEAD + 1].float(), layer.k[:, HEAD // 3 : HEAD // 3 + 1].float()
+    cos, sin = rotary(q[:, 0], torch.arange(13)[None])
+    plain_q, plain_k = apply_rotary_pos_emb(q, k, cos, -sin)  # turned back
+    cos, sin = rotary(q[:, 0], torch.tensor(order).argsort()[None])
+    q, k = apply_rotary_pos_emb(plain_q, plain_k, cos, sin)
+    scores = (q @ k.mT)[0, 0]
+    mask = torch.ones(13, 13).tril().bool()[torch.tensor(order).argsort()][:, torch.tensor(order).argsort()]
+    return scores, (scores / 8).masked_fill(~mask, -torch.inf).softmax(-1)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_scores_and_weights_are_those_of_transformers_wherever_words_stand(smollm2, found, order):
+    scores, weights = of_transformers(smollm2, order)
+    torch.testing.assert_close(found.scores(order).float(), scores, rtol=1e-4, atol=2e-3)
+    torch.testing.assert_close(found.weights(order).float(), weights, rtol=0, atol=1e-5)
+
+
+def test_what_is_shipped_is_what_the_model_has_and_what_is_not_rope_alone_is_refused(smollm2, found):
+    run = run_model(Request(turning_words.MODEL, TEXT), smollm2)
+    recorded = turning_words.record(run, smollm2, LAYER, HEAD)
+    assert recorded.words == found.words
+    for name in ("turns", "q", "k"):
+        assert getattr(found, name) == pytest.approx(getattr(recorded, name), abs=1e-4)
+    with pytest.raises(Problem, match="no head 99"):
+        turning_words.record(run, smollm2, LAYER, 99)
+    long = run_model(Request(turning_words.MODEL, "so " * 30), smollm2)
+    with pytest.raises(Problem, match="at most 24"):
+        turning_words.record(long, smollm2, LAYER, HEAD)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("turned, row", [(100, 8), (100, 0), (40, 12), (0, 8)])
+def test_the_picture_writes_what_torch_computes(found, order, turned, row):
+    figure = DialFigure(
+        DialState(turned, tuple(order), row, 0), found.words, found.turns, found.q, found.k, found.scale
+    )
+    svg = re.sub(r"<[^>]*>", "\n", SceneFigure((figure,)).to_svg().replace("−", "-"))
+    scores, weights = (
+        values[row] for values in (found.scores(order, turned / 100), found.weights(order, turned / 100))
+    )
+    seen = order[: order.index(row) + 1]
+    for word in seen:
+        assert f"{scores[word]:.1f}" in svg
+        assert (f"{weights[word]:.0%}" if weights[word] >= 0.01 else "<1%") in svg.replace("&lt;", "<")
+    assert svg.count("stands after it") == len(order) - len(seen)
+    most = found.words[int(weights.argmax())]
+    name = "itself" if int(weights.argmax()) == row else f"“{most}”"
+    sentence = " ".join(svg.split())
+    assert ("stands first: it sees itself alone" if len(seen) == 1 else f"looks most at {name}") in sentence
+    assert ("As typed it is" in sentence) == (turned < 100 or order != ORDERS[0])
+
+
+def test_the_page_opens_with_the_words_that_a_link_has_moved(visit, monkeypatch):
+    monkeypatch.setattr("attnviz.app.cache.model_cache.get_run", lambda *_: pytest.fail("no model is asked"))
+    order = ".".join(map(str, ORDERS[2]))
+    page = sound(visit("positions", p_words=order, p_row="9", p_pair="40", p_turned="70"))
+    header, _payload = drawn(page)
+    assert (header["at"], header["order"], header["row"], header["pair"]) == (70, ORDERS[2], 9, 31)
+    assert drawn(visit("positions", p_words="1.1.2"))[0]["order"] == ORDERS[0], "no order of these words"
+    assert f"order = {ORDERS[2]}" in with_code(page).code[0].value
+    assert choices.SECTION.read("order") == "circle"
+
+
+def test_ones_own_sentence_is_read_by_the_model(visit, smollm2):
+    header, _payload = drawn(sound(visit("positions", p_text="Two birds sang", p_layer="11", p_head="1")))
+    assert header["tokens"] == ["Two", "birds", "sang"]
+    assert header["row"] == 2, "the last of fewer words"
