@@ -23,7 +23,7 @@ LINKS = (
     "explore?at=3.1&mask=none&text=The+cat+sat+on+the+mat",
     "masks",
     "sharing",
-    "positions",
+    "positions?p_section=scores",
     "decoding?d_model=core&d_steps=6",
 )
 HEAD = "head-out"  #: Explore's figure that a link is about; above it stands the overview
@@ -51,9 +51,9 @@ PICTURES = (
     ("decoding?d_view=bytes", "d_growth_save"),
     ("glossary?w_find=cache", "w_wall_save"),
     ("compare?c_distance=9&c_step=4&c_dilated=true", "c_race_save"),
-    ("positions?p_turned=60", "p_dial_save"),
+    ("positions?p_turned=0", "p_dial_save"),
     ("fast", "fast-film-save"),
-    ("born", "born-film-out"),
+    ("born?born_at=1500", "born-film-out"),
     ("pictures", "patches-out"),
     ("pictures", "patches-all"),
 )
