@@ -12,12 +12,14 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
+import attnviz as av
 from attnviz import live
 from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins
 from attnviz.live.matrix_figures import HeadFilm
 from attnviz.live.scene_figure import FrameOptions, SceneFigure
 from attnviz.serve.headless import FileRequest, app_link, figure_file, run_page
 from tests.live.test_film_file import a_head
+from tests.models.tiny import llama, tokens
 from tests.svg_reading import texts
 from tests.waiting import until
 
@@ -150,3 +152,16 @@ def test_a_file_of_weights_alone_offers_no_film(alone: Any) -> None:
     file = alone(live.live_page(live.LiveView([weights], HeadGrid.of([1]))).encode())
     expect(file.locator(".live-head canvas").first).to_be_visible()
     expect(file.locator(".live-film")).to_have_count(0)
+
+
+def test_a_long_text_s_file_names_its_head_once_and_has_a_title_where_one_is_given(
+    alone: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnviz.notebook.view.LONG", 1)  # a text of seven tokens is a long one
+    trace = av.capture(llama(), input_ids=tokens())
+    for title in ("", "Seven tokens"):
+        file = alone(av.show(trace, heads=[(1, 4), (0, 2)], title=title).html.encode())
+        expect(file.locator("[data-head='1.4']")).to_be_attached()
+        expect(file.get_by_text("Layer 1, head 4", exact=True)).to_have_count(1)
+        assert file.locator("h1").all_text_contents() == ([title] if title else [])
+        file.close()
