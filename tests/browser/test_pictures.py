@@ -180,8 +180,8 @@ def test_a_digit_is_drawn_on_the_picture_and_the_model_answers_while_the_pen_is_
     page.wait_for_url("**pic_from=draw*")
     answered(page)
     assert page.get_by_test_id("pins").locator("button").count() == 0, "a stroke pins nothing"
-    share = max(re.findall(r"[\d.]+%", said()), key=lambda each: float(each[:-1]))
-    page.get_by_text(re.compile(rf"The model says \w+ and is {share} sure")).wait_for()
+    share = lambda: max(re.findall(r"[\d.]+%", said()), key=lambda each: float(each[:-1]))  # noqa: E731
+    until(lambda: page.get_by_text(re.compile(rf"The model says \w+ and is {share()} sure")).count() == 1, 30)
     again = open_pictures("?" + page.url.split("?")[1])
     until(lambda: said(again) == said())
     page.get_by_role("button", name="Clear").click()
