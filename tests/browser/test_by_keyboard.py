@@ -97,6 +97,8 @@ STOPS = (
     Stop("ribbons", "?lang=en", ".rb-word[tabindex='0']", "Left", r"^“because” becomes a mixture: "),
     Stop("ribbons", "?lang=en", ".rb-dots", "Right Up", r"^layer 15, head 0$", ".rb-dots", "aria-valuetext"),
     Stop("birth", BORN, ".bi-tile", "Enter", "silenced", ".bi-tile"),
+    Stop("logit_flows", "why", ".lf-canvas", "Right", r"^\d+\.\d adds \d\.\d+ for “", ".lf-said",
+         leaves="one => !one.getRootNode().querySelector('.lf-said').textContent.includes(' adds ')"),
     Stop("code_lines", "mistakes?mistake=fill", ".cl-line", "Down Down Down Enter", "^Yes, line 4: ", ".cl-said"),
     Stop("patch_view", "pictures?pic_from=draw", "[data-testid=picture]", "Left Up", r"row 16, column 16"),
     Stop("presenter", "lessons?present=1", "[data-does=next]", "Enter", r"^Step 2 of \d", ".pr-place"),

@@ -40,6 +40,7 @@ CANVASES = {
     "softmax_slider": ("scaling?s_section=alternatives", "s_bars_alternatives_picture", "s_bars_alternatives"),
     "score_walk": ("scaling?s_dk=20", "s_walk_picture", "s_walk"),
     "word_dial": ("positions?p_turned=0", "p_dial_save", "p_dial"),
+    "logit_flows": ("why?why_at=23.4&why_silence=true", "why-parts", "why-flows"),
     "mask": ("masks", "m-grid-save", "m-grid"),
     "tensor_board": ("build?b_step=softmax", "build_step", "build_board"),
     "sharing_columns": ("sharing?h_context=2048", "h-three", "canvas-of-h-three"),

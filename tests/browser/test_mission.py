@@ -868,32 +868,24 @@ def words_on(page: Any) -> str:
     return found
 
 
-#: Where the bar of a head lies in the window, by the number that it carries.
-BAR = """(plot, number) => {
-    const trace = plot._fullData.find((each) => each.customdata), { _fullLayout: layout } = plot;
-    const at = trace.customdata.indexOf(number), box = plot.querySelector(".nsewdrag").getBoundingClientRect();
-    const middle = trace.base[at] + trace.x[at] / 2, row = trace.y[at] + trace.offset + trace.width / 2;
-    return [box.left + layout.xaxis.l2p(middle), box.top + layout.yaxis.l2p(row), trace.x[at]];
-}"""
-
-
 @NOT_HOSTED
 def test_which_head_made_it_say_so_is_answered_with_true_numbers(visit, trained):
     page = visit("/why?why_text=The+capital+of+Italy+is&why_token=Rome&why_versus=Paris")
-    ladder = page.locator(".st-key-why-parts .js-plotly-plot")
-    ladder.locator(".main-svg").first.wait_for(timeout=FIRST_OPEN)
+    flows = page.locator(".lf-canvas")
+    flows.wait_for(timeout=FIRST_OPEN)
     answered(page)
     layer, head = 23, 4
     added, total, silenced = of_one_head(trained(), "The capital of Italy is", ("Rome", "Paris"), layer, head)
     expect(page.get_by_text(f"leads Paris by {total:.2f} in logits")).to_be_visible()
 
-    ladder.scroll_into_view_if_needed()
-    x, y, length = ladder.evaluate(BAR, layer * HEADS + head)
-    assert length == pytest.approx(added, abs=2e-3)
-    page.mouse.click(x, y)
-    page.wait_for_url(re.compile(rf"why_at={layer}\.{head}"))
+    flows.focus()
+    for _flow in range(20):
+        page.keyboard.press("ArrowRight")
+        if page.locator(".lf-said").text_content().startswith(f"{layer}.{head} adds {added:.3f} for “Rome”"):
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(rf"why_at={layer}\.{head}&why_silence=true"))
     expect(page.get_by_text(f"Head {layer}.{head} adds {added:+.2f}").first).to_be_visible(timeout=FIRST_OPEN)
-    page.get_by_text("Silence it, and run the model again").click()
     expect(page.get_by_text(f"The lead goes from {total:.2f} to {silenced:.2f}")).to_be_visible(timeout=FIRST_OPEN)
     page.get_by_role("button", name="Open this head in the explorer").click()
     page.wait_for_url(re.compile(rf"/explore\?.*\bat={layer}\.{head}\b"), timeout=FIRST_OPEN)

@@ -9,6 +9,7 @@ import { headFigure } from "../head/head_figure.js";
 import { headFilm } from "../head/head_film.js";
 import { wallFigure } from "../glossary_wall/wall_scene.js";
 import { mapFigure, mapFilm } from "../heads_map/heads_map_scene.js";
+import { flowsFigure, flowsFilm } from "../logit_flows/flows_scene.js";
 import { linesFigure } from "../lines/lines_figure.js";
 import { maskFigure, maskFilm } from "../mask/mask_scene.js";
 import { modelStripFigure } from "../model_strip/strip_scene.js";
@@ -43,6 +44,7 @@ const SCENES = {
   cell: cellFigure,
   chart: chartFigure,
   dial: dialFigure,
+  flows: flowsFigure,
   growth: growthFigure,
   head: headFigure,
   headsMap: mapFigure,
@@ -70,6 +72,7 @@ const FILMS = {
   birth: birthFilm,
   bricks: brickFilm,
   dial: dialFilm,
+  flows: flowsFilm,
   head: headFilm,
   headsMap: mapFilm,
   mask: maskFilm,

@@ -522,6 +522,24 @@ export type CodeLinesHeader = Answer & {
   words: Words;
 };
 
+export type LogitFlowsHeader = {
+  /** name, kind, layer (-1: below the first), what it adds, and added before a head was cut */
+  flows: [string, "head" | "mlp" | "rest", number, number, number][];
+  layers: number;
+  targets: [string, string];
+  prompt: string;
+  /** the chosen head, and whether the model ran without it */
+  head: string;
+  cut: boolean;
+  /** whether a hand may cut */
+  cuts?: boolean;
+  kinds: Record<"head" | "mlp" | "rest", string>;
+  /** the first word's colour on light and on dark */
+  pair: [string, string];
+  colours: Colours;
+  words: Words;
+};
+
 /** Float32 products of each d_k and key follow. */
 export type ScoreWalkHeader = {
   d_k: number[];

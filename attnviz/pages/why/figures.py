@@ -24,7 +24,7 @@ def layer_ticks(layers: int) -> list[int]:
     return list(range(0, layers, 5 if layers > 12 else 1))
 
 
-# What each part of a model adds to a logit, layer over layer, and what it would say if it ended there.
+# What a model would say if it ended at a layer.
 def _draw_with_legend(series: list[Series], title: str, layers: int, below: int, **look: Any) -> Figure:
     height = int(np.clip(110 + ROW * (layers + below), 360, 620))
     fig = chart(
@@ -41,116 +41,6 @@ def _draw_with_legend(series: list[Series], title: str, layers: int, below: int,
 
 def _layer_axis(layers: int, below: int, **look: Any) -> dict[str, Any]:
     return BARE | {"range": [-1.7 - below, layers + 0.1]} | look
-
-
-def parts_ladder(
-    heads: np.ndarray,
-    mlps: np.ndarray,
-    below: Sequence[tuple[str, float]],
-    chosen: tuple[int, int],
-    *,
-    title: str,
-    unit: str,
-) -> Figure:
-    """Bars of every head (layers, heads) and MLP, the first layer at the bottom; below it what enters.
-
-    In each row the heads lie end to end above, the MLP below. A head's `customdata` is its number, layer by layer. The
-    largest ones carry their names.
-    """
-    layers, widest = heads.shape
-    entering = {-1.2 - n: name for n, (name, _value) in enumerate(below)}
-    names = [_("MLP {layer}").format(layer=layer) for layer in range(layers)]
-    named = entering | {layer: str(layer) for layer in layer_ticks(layers) if layer or not entering}
-    return _draw_with_legend(
-        [
-            _head_bars(heads, chosen[0] * widest + chosen[1]),
-            _bars(range(layers), mlps.tolist(), names, _("MLPs"), MLPS, offset=-0.44),
-            _bars(
-                list(entering),
-                [value for _name, value in below],
-                list(entering.values()),
-                None,
-                BELOW,
-                offset=-0.21,
-                showlegend=False,
-            ),
-        ],
-        title,
-        layers,
-        len(below),
-        x=axis(escape_markup(unit)),
-        y=_layer_axis(layers, len(below), title={"text": _("layer"), "standoff": 4}, **axis(labels=named)),
-        notes=_note_largest(heads, mlps),
-        barmode="overlay",
-        bargap=0,
-    )
-
-
-def _head_bars(heads: np.ndarray, chosen: int) -> Series:
-    """All heads, end to end from nought in their layer's row: to the right those that add, to the left the others."""
-    rows, lengths, starts, numbers = [], [], [], []
-    for layer, row in enumerate(heads):
-        ends = {True: 0.0, False: 0.0}
-        for head in np.argsort(-np.abs(np.nan_to_num(row))):
-            value = float(row[head])
-            if not np.isnan(value):
-                rows.append(layer)
-                lengths.append(value)
-                starts.append(ends[value > 0])
-                ends[value > 0] += value
-                numbers.append(layer * heads.shape[1] + int(head))
-    names = [_("head {layer}.{head}").format(layer=n // heads.shape[1], head=n % heads.shape[1]) for n in numbers]
-    return _bars(
-        rows,
-        lengths,
-        names,
-        _("heads"),
-        [PRIMARY[1] if n == chosen else HEADS for n in numbers],
-        offset=0.02,
-        base=np.array(starts),
-        customdata=np.array(numbers),
-        marker={"line": {"width": 0.5, "color": "rgba(255,255,255,0.6)"}},
-    )
-
-
-def _bars(
-    rows: Sequence[float],
-    lengths: Sequence[float],
-    names: Sequence[str],
-    called: str | None,
-    colour: str | list[str],
-    **look: Any,
-) -> Series:
-    solid = {"marker": {"opacity": 1.0}}
-    return bars(
-        np.array(lengths, float),  # arrays are sent as bytes, which is a fifth of the work of hundreds of decimals
-        np.array(rows, float),
-        called,
-        colour,
-        across=True,
-        width=0.42,
-        selected=solid,
-        unselected=solid,
-        text=[f"{Rounded(length):+.3f}" for length in lengths],
-        textposition="none",
-        hovertext=list(names),
-        hover="%{hovertext}<br><b>%{text}</b><extra></extra>",
-        **look,
-    )
-
-
-def _note_largest(heads: np.ndarray, mlps: np.ndarray) -> list[dict[str, Any]]:
-    """The names of the ten largest parts, at the end of their rows."""
-    table = np.concatenate([np.nan_to_num(heads), mlps[:, None]], 1)
-    largest = np.argsort(-np.abs(table), axis=None)[:N_NAMED]
-    look: dict[str, Any] = {"xanchor": "left", "xshift": 4, "font": {"size": 11, "family": FONT}}
-    notes = []
-    for layer in sorted({int(n) // table.shape[1] for n in largest}):
-        columns = [int(n) % table.shape[1] for n in largest if int(n) // table.shape[1] == layer]
-        names = [f"{layer}.{n}" if n < heads.shape[1] else _("MLP {layer}").format(layer=layer) for n in columns]
-        row = table[layer]
-        notes.append(note(max(row[:-1][row[:-1] > 0].sum(), row[-1], 0.0), layer, ", ".join(names), **look))
-    return notes
 
 
 def lens_curves(
@@ -181,7 +71,7 @@ def lens_curves(
     tokens = points(
         [0.7] * (layers + 1),
         y,
-        text=[label(token, 12) for token in likeliest],
+        text=[label(token, 12) if not at or token != likeliest[at - 1] else "" for at, token in enumerate(likeliest)],
         at="middle right",
         mode="text",
         textfont={"size": 11},

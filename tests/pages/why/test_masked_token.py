@@ -40,7 +40,9 @@ def test_every_section_watches_the_masked_token(masked, read):
     assert abs(whole - other) > 0.01
     assert made.total == pytest.approx(whole, abs=1e-3)
     assert sum(part.value for part in made.by_size) == pytest.approx(whole, abs=1e-3)
-    assert parts.ablate_head(read, masked, ids, made.position, *made.strongest).total != pytest.approx(whole, abs=1e-3)
+    without = parts.run(read, masked, parts.TokenQuestion(), made.strongest)
+    assert without.total != pytest.approx(whole, abs=1e-3)
+    assert sum(part.value for part in without.by_size) == pytest.approx(without.total, abs=1e-3)
     *_, found = two_prompts.measure_circuit(read, masked, two_prompts.TwoPrompts(TEXT, OTHER, ids, made.masked), True)
     assert found.logit_diff == pytest.approx(whole, abs=1e-3)
     assert found.faithfulness[-1] == pytest.approx(1, abs=1e-4)

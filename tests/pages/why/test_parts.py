@@ -11,7 +11,7 @@ from attnviz.analysis.model_run import ModelRun, Request, run_model
 from attnviz.models.tokens import token_id
 from attnviz.pages.why.maths import parts, two_prompts
 from attnviz.pages.why.maths.parts import CONTRASTS
-from attnviz.pages.why.panels.parts import lens_caption
+from attnviz.pages.why.panels.parts import flows_figure, lens_caption
 
 MADRID = CONTRASTS[0]
 
@@ -96,13 +96,17 @@ def test_the_lens_tells_where_the_token_is_lost_again(taken_apart, ranks, lost, 
 def test_a_silenced_head_changes_the_answer_as_a_plain_hook_does(read, taken_apart, smollm2):
     layer, head = taken_apart.strongest
     ids = taken_apart.ids
-    found = parts.ablate_head(read, smollm2, ids, taken_apart.position, layer, head)
+    found = parts.run(read, smollm2, parts.TokenQuestion(), (layer, head))
     handle = heads_output(smollm2.model, layer, head, torch.zeros_like)
     try:
         expected = lead(smollm2.model, torch.tensor([read.source.ids]), ids)
     finally:
         handle.remove()
     assert found.total == pytest.approx(expected, abs=1e-3)
+    assert found.heads[layer, head] == 0
+    flows = flows_figure(taken_apart, found, (layer, head), MADRID.text).flows
+    assert sum(flow.value for flow in flows) == pytest.approx(expected, abs=1e-3)
+    assert sum(flow.before for flow in flows) == pytest.approx(taken_apart.total, abs=1e-3)
     assert found.total < taken_apart.total - 1, "it is the head that names the capital"
 
 

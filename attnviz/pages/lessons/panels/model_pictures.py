@@ -18,9 +18,10 @@ from attnviz.app.text import escape_markdown
 from attnviz.base import units
 from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, HeadEdit
 from attnviz.base.head_record import HeadView, Pin, Pins
-from attnviz.base.words import _, join_list, ngettext, translate_message
+from attnviz.base.words import _, join_list, ngettext
 from attnviz.canvas import cache_growth, softmax_slider, step_player
 from attnviz.canvas.head.attention_view import head_view, overview_grid
+from attnviz.canvas.logit_flows import logit_flows
 from attnviz.canvas.score_table import score_table
 from attnviz.canvas.shared.blobs import Overview
 from attnviz.canvas.sharing_columns import sharing_columns
@@ -47,8 +48,8 @@ from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.maths.variance import Config
 from attnviz.pages.scaling.panels import saturation, scaling_form, variance
 from attnviz.pages.sharing.panels import one_picture
-from attnviz.pages.why.figures import parts_ladder
 from attnviz.pages.why.maths import parts
+from attnviz.pages.why.panels.parts import flows_figure
 
 LAST_WIDTH = hand_facts.WIDE  #: d_k, where films of bars end: all of a raw row is on one key by then
 HEIGHT = 360  #: of curves of training: beside the words of a lesson they leave room for what one knows at its end
@@ -149,14 +150,8 @@ def draw_parts(subject: Subject, _settings: PictureSettings, key: str) -> None:
         "Added to the lead of “{token}” over “{second}”, layer by layer. Most by head {layer}.{head}: {part:+.2f}."
     )
     caption = escape_markdown(template.format(**facts.values))
-    below = [(translate_message(component.name), component.value) for component in attribution.outside_layers]
-    _draw_captioned(
-        show.chart_of(
-            parts_ladder, attribution.heads, attribution.mlps, below, attribution.strongest, title="", unit=""
-        ),
-        key,
-        caption,
-    )
+    logit_flows(key, flows_figure(attribution, attribution, attribution.strongest, subject.text))
+    st.caption(caption)
 
 
 def draw_pair(subject: Subject, settings: PictureSettings, key: str) -> None:

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 
 from attnviz.analysis.model_run import ModelRun
-from attnviz.analysis.predictions import TokenChoice, prediction_slots, probabilities, token_choices
+from attnviz.analysis.predictions import TokenChoice, prediction_slots, token_choices
 from attnviz.base.message import Message, Problem
 from attnviz.base.rounding import Rounded
 from attnviz.models.capture import Edit, LogitAttribution, Trace, capture, intervene, logit_diff
@@ -165,11 +166,18 @@ class Parts:
         return layer if layer < len(self.ranks) else None
 
 
-def run(run: ModelRun, loaded: LoadedModel, question: TokenQuestion) -> Parts:
-    """Run the model once more with its residual stream recorded, and decompose the logit."""
+def run(run: ModelRun, loaded: LoadedModel, question: TokenQuestion, without: tuple[int, int] | None = None) -> Parts:
+    """Run the model once more with its residual stream recorded, and decompose the logit.
+
+    `without`: a head, (layer, head), that is ablated: it adds 0, and later layers see the change.
+    """
     likeliest = likely_tokens(run, loaded)
     slot = prediction_slots(run, loaded)[0]
-    trace = capture(loaded.model, logits=loaded.predicts, residual=True, **run.inputs_on(loaded.model.device))
+    wanted: dict[str, Any] = {"logits": loaded.predicts, "residual": True} | run.inputs_on(loaded.model.device)
+    if without is None:
+        trace = capture(loaded.model, **wanted)
+    else:
+        trace = intervene(loaded.model, Edit(*without, silence=True), **wanted)
     position = len(run.source.ids) - 1 if slot.position is None else slot.position
     token, versus = token_ids(loaded, question, run.request.text, likeliest)
     return replace(_decompose_logit(loaded, trace, position, token, versus), masked=slot.position)
@@ -251,22 +259,3 @@ def _iterate_outside_layers(attribution: LogitAttribution) -> Iterator[LogitPart
     for name, value in sums.items():
         if value is not None and (name.template == "embedding" or float(value[0]) != 0.0):
             yield LogitPart(name, None, None, float(value[0]))
-
-
-@dataclass(frozen=True, eq=False)
-class HeadAblation:
-    """Probabilities and logit of a forward pass with one head ablated."""
-
-    shares: np.ndarray  #: the probability of each token asked about
-    total: float  #: the logit asked about, or the lead
-
-
-def ablate_head(run: ModelRun, loaded: LoadedModel, ids: Ids, position: int, layer: int, head: int) -> HeadAblation:
-    """Run the model again with the head ablated; later layers see the change."""
-    edit = Edit(layer, head, silence=True)
-    trace = intervene(loaded.model, edit, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
-    assert trace.logits is not None
-    logits = trace.logits[0] if trace.logits.dim() == 2 else trace.logits[0, position]
-    target_ids = torch.tensor([target for target in ids if target is not None])
-    logit, *versus_logits = logits[target_ids].float().tolist()
-    return HeadAblation(probabilities(logits)[target_ids].cpu().numpy(), logit - sum(versus_logits))

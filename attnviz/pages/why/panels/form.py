@@ -27,6 +27,7 @@ class TokenRequest:
 
     run: ModelRun
     loaded: LoadedModel
+    question: parts.TokenQuestion
     parts: parts.Parts
 
     @property
@@ -44,7 +45,7 @@ def draw_form() -> TokenRequest:
     loaded = model_cache.model_of_run(run)
     offered = model_cache.cached_result(run, "why-offered", lambda: parts.likely_tokens(run, loaded))
     question = _draw_question(run.request.text, offered)
-    return TokenRequest(run, loaded, model_cache.rerun_cached(run, Rerun(parts.run, (question,))))
+    return TokenRequest(run, loaded, question, model_cache.rerun_cached(run, Rerun(parts.run, (question,))))
 
 
 def _draw_question(text: str, candidates: list[TokenChoice]) -> parts.TokenQuestion:
@@ -87,10 +88,15 @@ def _choose_example(example: parts.Contrast) -> None:
     link_state.set_many({choices.SENTENCE: example.text, **nothing})
 
 
+def sentence_tail(request: TokenRequest) -> str:
+    """The end of the sentence, up to where the token stands."""
+    text = "".join(span.text for span in request.run.source.spans[: request.parts.position + 1]).strip()
+    return text if len(text) <= LONGEST_TAIL else "…" + text[-LONGEST_TAIL:]
+
+
 def sentence_title(request: TokenRequest) -> str:
     """The end of the sentence, and what is written after it."""
-    text = "".join(span.text for span in request.run.source.spans[: request.parts.position + 1]).strip()
-    tail = text if len(text) <= LONGEST_TAIL else "…" + text[-LONGEST_TAIL:]
+    tail = sentence_tail(request)
     token, *versus = (target.label.strip() for target in request.parts.targets)
     if not versus:
         return _("“{text}” → {token}").format(text=tail, token=token)

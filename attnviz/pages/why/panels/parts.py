@@ -1,4 +1,4 @@
-"""Section 1: what every part adds, where the answer first appears, and one head of it."""
+"""Section 1: what every part adds, one head of it, and where the answer first appears."""
 
 import math
 from collections.abc import Sequence
@@ -13,13 +13,17 @@ from attnviz.app.links import link_state
 from attnviz.app.links.choices import parse_head
 from attnviz.app.panel import show_problems
 from attnviz.app.text import escape_markdown, translate_markdown
+from attnviz.base.message import Message
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_list, join_sentences, translate_message
+from attnviz.canvas.logit_flows import Flow, LogitFlowsFigure, logit_flows
 from attnviz.engine import Rerun
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.why import choices, figures
 from attnviz.pages.why.maths import parts
 from attnviz.pages.why.panels import form
 
+N_NAMED = 12  #: parts that have a flow of their own
 EVEN = 0.005  #: a lead in logits that is written as 0.00
 
 
@@ -28,17 +32,14 @@ def panel() -> None:
     container = page_parts.main_picture()
     request = form.draw_form()
     heads, strongest = request.parts.by_head, "{}.{}".format(*request.parts.strongest)
-    # for those who cannot click a bar
     at = parse_head(
         widgets.select_one(choices.AT, _("Head (layer.head)"), heads, usual=strongest, style="select", width=220)
     )
-    left, right = container.columns([1.9, 1], gap="small")
-    with left:
-        _draw_ladder(request, at)
-    with right:
-        _draw_lens(request)
+    with container:
+        _draw_flows(request, at)
     with show_problems():
         _draw_head(request, at)
+    _draw_lens(request)
     box = st.expander(_("All parts, the largest first"), key="why-all", on_change="rerun")
     if box.open:
         rows = request.parts.by_size
@@ -49,50 +50,60 @@ def panel() -> None:
         )
 
 
-def _draw_ladder(request: form.TokenRequest, at: tuple[int, int]) -> None:
-    attribution = request.parts
-    heads, mlps = float(np.nansum(attribution.heads)), float(attribution.mlps.sum())
-    layer, head = attribution.strongest
-    template = (
-        _(
-            "{answer} Heads add {heads:+.2f}, MLPs {mlps:+.2f}, the rest {rest:+.2f}; head {layer}.{head} adds most: "
-            "{value:+.2f}."
-        )
-        if attribution.heads[layer, head] > 0
-        else _("{answer} Heads add {heads:+.2f}, MLPs {mlps:+.2f}, the rest {rest:+.2f}; no head adds to it.")
+def flows_figure(
+    before: parts.Parts, after: parts.Parts, at: tuple[int, int], prompt: str, title: str = ""
+) -> LogitFlowsFigure:
+    """Flows of the largest parts and of the chosen head, and of all others of each layer together."""
+    values = [component.value for component in after.by_layer]
+    named = {component.name for component in before.by_size[:N_NAMED]}
+    named.add(Message("head {layer}.{head}", {"layer": at[0], "head": at[1]}))
+    flows, rest = [], np.zeros((len(before.mlps) + 1, 2))
+    for component, value in zip(before.by_layer, values, strict=True):
+        layer, head = -1 if component.layer is None else component.layer, component.head
+        if layer < 0 or component.name not in named:
+            rest[layer + 1] += value, component.value
+        elif head is None:
+            flows.append(Flow(translate_message(component.name), "mlp", layer, value, component.value))
+        else:
+            flows.append(Flow(f"{layer}.{head}", "head", layer, value, component.value))
+    flows += [Flow(f"rest {layer}", "rest", layer, *pair) for layer, pair in enumerate(rest.tolist(), -1)]
+    token, *versus = (target.label.strip() or target.label for target in before.targets)
+    cut = after is not before
+    return LogitFlowsFigure(
+        flows, len(before.mlps), (token, *(versus or [None])), prompt, "{}.{}".format(*at), cut, title
     )
-    caption = template.format(
-        answer=_describe_answer(request),
-        heads=heads,
-        mlps=mlps,
-        rest=attribution.total - heads - mlps,
-        layer=layer,
-        head=head,
-        value=attribution.heads[layer, head],
+
+
+def _draw_flows(request: form.TokenRequest, at: tuple[int, int]) -> None:
+    before, after = request.parts, request.parts
+    if link_state.value(choices.SILENCE):
+        after = model_cache.rerun_cached(request.run, Rerun(parts.run, (request.question, at)))
+    heads, mlps = float(np.nansum(before.heads)), float(before.mlps.sum())
+    caption = _("{answer} Heads add {heads:+.2f}, MLPs {mlps:+.2f}, the rest {rest:+.2f}.").format(
+        answer=_describe_answer(request), heads=heads, mlps=mlps, rest=before.total - heads - mlps
     )
-    widest = attribution.heads.shape[1]
-    show.figure(
-        show.chart_of(
-            figures.parts_ladder,
-            attribution.heads,
-            attribution.mlps,
-            [(translate_message(component.name), component.value) for component in attribution.outside_layers],
-            at,
-            title=form.sentence_title(request),
-            unit=_axis_title(request),
-        ),
+    if after is not before:
+        caption = _describe_ablation(request, after, *at)
+    if before.linearised is not None:
+        caption = join_sentences(caption, translate_markdown(before.linearised))
+    figure = flows_figure(before, after, at, form.sentence_tail(request), form.sentence_title(request))
+    logit_flows(
+        "why-flows",
+        figure,
+        on_cut=lambda cut: link_state.set_many({choices.AT: cut[0], choices.SILENCE: cut[1]}),
+    )
+    show.footer(
+        SceneFigure((figure,), figure.title, film=figure),
         name=f"why-{request.run.request.model}",
         key="why-parts",
-        sentence=caption
-        if attribution.linearised is None
-        else join_sentences(caption, translate_markdown(attribution.linearised)),
+        canvas=show.live_canvas("why-flows"),
         table=lambda: {
-            "part": [translate_message(component.name) for component in attribution.by_layer],
-            "layer": [component.layer for component in attribution.by_layer],
-            "head": [component.head for component in attribution.by_layer],
-            "added": [component.value for component in attribution.by_layer],
+            "part": [translate_message(component.name) for component in before.by_layer],
+            "layer": [component.layer for component in before.by_layer],
+            "head": [component.head for component in before.by_layer],
+            "added": [component.value for component in after.by_layer],
         },
-        on_pick=lambda number: link_state.set_and_push(choices.AT, f"{number // widest}.{number % widest}"),
+        sentence=caption,
     )
 
 
@@ -138,7 +149,10 @@ def _draw_lens(request: form.TokenRequest) -> None:
         ),
         name=f"logit-lens-{request.run.request.model}",
         key="why-lens",
-        sentence=lens_caption(attribution, request.token),
+        sentence=join_sentences(
+            lens_caption(attribution, request.token),
+            _("At the right edge stands what comes first there, where that changes; ␣ is a space."),
+        ),
         table={"layer": list(range(len(attribution.ranks)))}
         | {f"place of {name}": attribution.ranks[:, n].tolist() for n, name in enumerate(names)}
         | {f"probability of {name}": attribution.lens[:, n].tolist() for n, name in enumerate(names)}
@@ -193,7 +207,6 @@ def _draw_head(request: form.TokenRequest, at: tuple[int, int]) -> None:
         head_drawing.draw(request.run, at, ("why-head", "why-head-out"), "why", row=request.parts.position)
     with right:
         _draw_sources(request, *at)
-        _draw_ablation(request, *at)
         if st.button(_("Open this head in the explorer"), icon=":material/arrow_forward:", key="why-explore"):
             page_parts.open_explorer(request.run.request.model, request.run.request.text, at)
 
@@ -225,17 +238,13 @@ def _draw_sources(request: form.TokenRequest, layer: int, head: int) -> None:
     )
 
 
-def _draw_ablation(request: form.TokenRequest, layer: int, head: int) -> None:
-    """A switch that runs the model again without the head, and what that changes."""
-    if not widgets.toggle(choices.SILENCE, _("Silence it, and run the model again")):
-        return
-    change = Rerun(parts.ablate_head, (request.parts.ids, request.parts.position, layer, head))
-    after = model_cache.rerun_cached(request.run, change)
+def _describe_ablation(request: form.TokenRequest, after: parts.Parts, layer: int, head: int) -> str:
+    """What the model says without the head."""
     changes = [
         _("{token} from {before:.1%} to {after:.1%}").format(
-            token=escape_markdown(target.label), before=target.probability, after=share
+            token=escape_markdown(target.label), before=target.probability, after=now.probability
         )
-        for target, share in zip(request.parts.targets, after.shares, strict=True)
+        for target, now in zip(request.parts.targets, after.targets, strict=True)
     ]
     contribution, total = float(request.parts.heads[layer, head]), request.parts.total
     template = (
@@ -249,14 +258,12 @@ def _draw_ablation(request: form.TokenRequest, layer: int, head: int) -> None:
             "{part:+.2f} is gone, and what other parts add changes by {rest:+.2f}."
         )
     )
-    st.markdown(
-        template.format(
-            layer=layer,
-            head=head,
-            moved=join_list(changes),
-            before=total,
-            after=after.total,
-            part=contribution,
-            rest=after.total - (total - contribution),
-        )
+    return template.format(
+        layer=layer,
+        head=head,
+        moved=join_list(changes),
+        before=total,
+        after=after.total,
+        part=contribution,
+        rest=after.total - (total - contribution),
     )
