@@ -12,7 +12,6 @@ from attnviz.app.exports import cell_columns
 from attnviz.app.links import link_state
 from attnviz.app.panel import show_problem
 from attnviz.app.text import escape_markdown, quote_token, translate_markdown
-from attnviz.base.largest import find_largest
 from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_list, translate_message
@@ -112,8 +111,7 @@ def _answer_share(answer: PictureAnswer) -> str:
 def draw_facts(
     loaded: LoadedModel, picture: picture_cache.ChosenPicture, stack: PatchStack, scene: PatchScene, layer: int
 ) -> None:
-    """Draw sentences about all heads, about special tokens, and about outliers."""
-    st.markdown(_heads_sentence(loaded, picture, stack, scene))
+    """Draw sentences about special tokens, and about outliers."""
     shares = picture_cache.run_result(
         loaded, picture, ("received", stack.id, layer), partial(attention_received, stack, layer)
     )
@@ -126,29 +124,6 @@ def draw_facts(
         )
     if scene.sinks:
         st.caption(_outliers_sentence(stack, shares, scene.sinks, layer))
-
-
-def _heads_sentence(
-    loaded: LoadedModel, picture: picture_cache.ChosenPicture, stack: PatchStack, scene: PatchScene
-) -> str:
-    maps = picture_cache.head_maps_of_run(loaded, picture, stack)
-    names = [f"{layer}.{head}" for layer, count in enumerate(scene.heads) for head in range(count)]
-    if stack.query_tokens:
-        narrow = find_largest(-maps.entropy)
-        if not narrow.alone:
-            return _("Even the heads that decide most clearly spread over {share:.0%} of what they could.").format(
-                share=-narrow.value
-            )
-        return _(
-            "Head {head} decides most clearly where to look: it spreads over {share:.0%} of what it could."
-        ).format(head=names[narrow.index], share=-narrow.value)
-    near, far = find_largest(-maps.distance), find_largest(maps.distance)
-    ends = {"least": -near.value, "most": far.value}
-    if not (near.alone and far.alone):
-        return _("Heads look from {least:.1f} to {most:.1f} pixels far, on average.").format(**ends)
-    return _("Head {near} looks nearest, {least:.1f} pixels on average, head {far} farthest, {most:.1f}.").format(
-        near=names[near.index], far=names[far.index], **ends
-    )
 
 
 def _outliers_sentence(stack: PatchStack, shares: np.ndarray, patches: tuple[int, ...], layer: int) -> str:

@@ -14,7 +14,6 @@ from attnviz.app.links.choices import parse_head
 from attnviz.app.panel import show_problems
 from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.base.message import Message
-from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_list, join_sentences, translate_message
 from attnviz.canvas.logit_flows import Flow, LogitFlowsFigure, logit_flows
 from attnviz.engine import Rerun
@@ -40,14 +39,6 @@ def panel() -> None:
     with show_problems():
         _draw_head(request, at)
     _draw_lens(request)
-    box = st.expander(_("All parts, the largest first"), key="why-all", on_change="rerun")
-    if box.open:
-        rows = request.parts.by_size
-        added = [f"{Rounded(component.value):+.4f}" for component in rows]
-        box.dataframe(
-            {_("part"): [translate_message(component.name) for component in rows], _axis_title(request): added},
-            hide_index=True,
-        )
 
 
 def flows_figure(
@@ -67,11 +58,9 @@ def flows_figure(
         else:
             flows.append(Flow(f"{layer}.{head}", "head", layer, value, component.value))
     flows += [Flow(f"rest {layer}", "rest", layer, *pair) for layer, pair in enumerate(rest.tolist(), -1)]
-    token, *versus = (target.label.strip() or target.label for target in before.targets)
+    token, versus, *_none = (*(target.label.strip() or target.label for target in before.targets), None, None)
     cut = after is not before
-    return LogitFlowsFigure(
-        flows, len(before.mlps), (token, *(versus or [None])), prompt, "{}.{}".format(*at), cut, title
-    )
+    return LogitFlowsFigure(flows, len(before.mlps), (token or "", versus), prompt, "{}.{}".format(*at), cut, title)
 
 
 def _draw_flows(request: form.TokenRequest, at: tuple[int, int]) -> None:
