@@ -16,7 +16,7 @@ import { drawSharing, headMarks, sharingFigure, sharingFilm, sharingScene } from
 /** Milliseconds of a step that plays, and of the heads' way in it. */
 const [STEP, WAY] = [1100, 700];
 /** Pixels of the picture at least and at most, and of what stands below it. */
-const ROOM = { least: 330, most: 520, below: 130 };
+const ROOM = { least: 250, most: 520, below: 130 };
 
 /** @extends {FilmView<Answer & SharingHeader>} */
 class SharingColumns extends FilmView {
