@@ -109,6 +109,33 @@ def test_numbers_of_the_board_are_pointed_at_and_the_walk_goes_forward_and_back_
     expect(page.get_by_role("button", name="Step back")).to_be_disabled()
 
 
+def test_a_weight_is_dragged_on_the_board_its_products_follow_the_hand_and_python_agrees(opened):
+    page = opened("build?b_step=project", ".tb-line-out")
+    weight = at(page, 1, 1, 2)
+    assert weight.inner_text() == "−0.3"
+    box = weight.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y, steps=6)
+    assert weight.inner_text() == "0.7"
+    assert "b_at" not in page.url, "only letting go is sent"
+    config = Config(edits=(("W_Q", 1, 2, 0.7),))
+    wanted = [f"{value:.2f}".replace("-", "−") for value in run(config).tensors["Q_flat"][0, :, 2].tolist()]
+    followed = [at(page, 2, r, 2).inner_text() for r in range(4)]
+    came_to, said = written(page)
+    assert came_to == pytest.approx(said, abs=1e-3)
+    page.mouse.up()
+    page.wait_for_url("**b_at=*")
+    page.get_by_text("1 cell typed in by you", exact=False).first.wait_for()
+    assert [at(page, 2, r, 2).inner_text() for r in range(4)] == followed == wanted
+    weight.focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("-")
+    page.get_by_text("2 cells typed in by you", exact=False).first.wait_for()
+    expect(at(page, 1, 0, 2)).to_have_text("0.1")
+
+
 def test_a_weight_typed_into_the_editor_changes_the_board_and_the_link(opened):
     page = opened("build?b_step=project", ".tb-line-out")
     before = at(page, 2, 0, 0).inner_text()

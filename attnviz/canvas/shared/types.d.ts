@@ -309,6 +309,10 @@ export type BoardHeader = Answer & {
   step: string;
   boards: Board[];
   tabs: Tabs[];
+  /** names of matrices that a hand may change, and how large a number may become */
+  editable: string[];
+  largest: number;
+  words: Words;
   colours: TensorColours;
   part: number;
   row: number;

@@ -205,6 +205,48 @@ export function placeBoard({ sheets, signs }, cell, at, room, summed = true) {
   };
 }
 
+/** Of the film of a sum: the part in which all its numbers fly, one after the other, and how long each takes. */
+const [FLYING, FLIGHT] = [0.8, 0.45];
+
+/**
+ * The numbers of a sum on their way from where they stand to where they are written, a pair at a time; and which parts of
+ * the sum are there already. @param {Pick<PlacedBoard, "standing" | "sum">} board @param {BoardCell} cell @param {number} share of the film
+ */
+export function sumOnItsWay({ standing, sum }, { a: areas, t: tokens }, share) {
+  const cellsOf = (/** @type {number} */ sheet) =>
+    areas.flatMap(([of, r0, r1, c0, c1]) =>
+      Array.from({ length: of === sheet ? (r1 - r0) * (c1 - c0) : 0 }, (_none, n) => {
+        return [r0 + Math.floor(n / (c1 - c0)), c0 + (n % (c1 - c0))];
+      }),
+    );
+  const sources = standing.map((_one, sheet) => cellsOf(sheet));
+  const pairs = Math.max(1, ...sources.map(({ length }) => length));
+  const taken = standing.map(() => 0);
+  const there = new Set([0, 1]); // what it is a sum of
+  const flights = tokens.flatMap((token, n) => {
+    const sheet = Number(token.replace("^", "")[0]);
+    const nth = Number.isNaN(sheet) ? Math.max(0, ...taken) - 1 : taken[sheet]++;
+    const begins = ((FLYING - FLIGHT) * Math.max(0, nth)) / Math.max(1, pairs - 1);
+    const done = clamp((share - begins) / FLIGHT, 0, 1);
+    if (done === 1) there.add(n + 2);
+    const source = sources[sheet]?.[nth];
+    const written = sum?.placed[n + 2];
+    if (!source || !sum || !written || done === 0 || done === 1) return [];
+    const { placed, x, y, scrolled } = standing[sheet];
+    const from = placeOfNumber(placed, source[0], source[1]);
+    const goal = { x: sum.x + SUM.beside + written.x, y: sum.y + SUM.above + (written.line + 0.5) * SUM.line };
+    const eased = 1 - (1 - done) ** 3;
+    const place = {
+      ...{ w: from.w, h: from.h },
+      x: x + from.x - scrolled + eased * (goal.x - from.w / 3 - (x + from.x - scrolled)),
+      y: y + from.y + eased * (goal.y - from.h / 2 - (y + from.y)),
+    };
+    return [{ sheet, at: /** @type {[number, number]} */ ([source[0], source[1]]), place }];
+  });
+  if (share >= FLYING) tokens.concat("", "").forEach((_token, n) => there.add(n + 2));
+  return { flights, there };
+}
+
 /** Where the middle of what is seen of a matrix stands. @param {StandingSheet} sheet */
 function middleOf({ placed, x, y, seen }) {
   return [x + seen / 2, y + placed.height / 2];

@@ -7,6 +7,7 @@ import {
   termTexts,
   placeBoard,
   placeOfNumber,
+  sumOnItsWay,
   SHAPE,
   SIGN,
   splitName,
@@ -14,7 +15,8 @@ import {
   nameWidth,
 } from "./board_geometry.js";
 import { nameColour, columnRole, tensorColour } from "./tensor_tint.js";
-import { rgb } from "../shared/colour.js";
+import { readableColour, rgb } from "../shared/colour.js";
+import { textWidth } from "../scene/text_width.js";
 import { clipTo, drawWith, fillBox, frameBox, roundedRect, writeText } from "../shared/surface.js";
 
 /** @import { BoardStart, PlacedBoard, StandingSheet } from "./board_geometry.js" */
@@ -32,6 +34,8 @@ import { clipTo, drawWith, fillBox, frameBox, roundedRect, writeText } from "../
  * @property {[number, number]} lit
  * @property {BoardCell["a"]} areas
  * @property {{ start: BoardStart, share: number } | null} moving
+ * @property {{ cell: BoardCell, share: number } | null} [summing] the sum is being made of its numbers
+ * @property {{ names: string[], text: string }} [edited] which matrices are changed by hand, and how
  */
 
 /** @param {DrawingContext} context @param {BoardScene} scene */
@@ -47,7 +51,11 @@ export function drawBoard(context, scene) {
     drawSheet(context, one, i, scene);
     context.restore();
   });
-  if (board.sum) drawSum(context, board.sum, scene);
+  if (!board.sum) return;
+  const way = scene.summing ? sumOnItsWay(board, scene.summing.cell, scene.summing.share) : null;
+  drawSum(context, board.sum, scene, way?.there ?? null);
+  for (const { sheet, at, place } of way?.flights ?? [])
+    drawNumber(context, board.standing[sheet].placed, at, place, 2, scene);
 }
 
 /** @param {DrawingContext} context @param {StandingSheet} one @param {number} number of the sheet @param {BoardScene} scene */
@@ -88,7 +96,7 @@ function drawSheet(context, { placed, seen, scrolled }, number, scene) {
 }
 
 /** A matrix's name and shape. @param {DrawingContext} context @param {StandingSheet["placed"]} placed @param {BoardScene} scene */
-function drawTitle(context, { sheet }, { theme, colours }) {
+function drawTitle(context, { sheet, width }, { theme, colours, edited }) {
   const { text, sub } = splitName(sheet.name);
   const wide = nameWidth(sheet.name);
   const type = (/** @type {number} */ size) => `italic 600 ${size}px ${NAME.family}`;
@@ -101,7 +109,19 @@ function drawTitle(context, { sheet }, { theme, colours }) {
   context.fillText(text, 2, 11);
   context.font = type(NAME.sub);
   context.fillText(sub, 2 + wide.text, 15);
-  writeText(context, sheet.shape, wide.text + wide.sub + 12, 13, theme, `${SHAPE}px`, 0.75);
+  const shape = wide.text + wide.sub + 12;
+  writeText(context, sheet.shape, shape, 13, theme, `${SHAPE}px`, 0.75);
+  if (!edited?.names.includes(sheet.name)) return;
+  const hint = shape + textWidth(sheet.shape, SHAPE) + 10;
+  if (hint + textWidth(edited.text, SHAPE) > width) return;
+  writeText(
+    context,
+    edited.text,
+    hint,
+    13,
+    { ...theme, text: readableColour(theme.primary, theme.background) },
+    `${SHAPE}px`,
+  );
 }
 
 /**
@@ -126,11 +146,13 @@ function drawNumber(context, { sheet, sizes }, [r, c], place, framed, { theme, c
 /**
  * The sum in its box.
  * @param {DrawingContext} context @param {NonNullable<PlacedBoard["sum"]>} sum @param {BoardScene} scene
+ * @param {Set<number> | null} there the parts that are there already; null: all
  */
-function drawSum(context, { placed, x, y, width, height }, { theme, colours }) {
+function drawSum(context, { placed, x, y, width, height }, { theme, colours }, there) {
   fillBox(context, { x, y, w: width, h: height }, theme.secondary, 1, 8);
   drawWith(context, { textAlign: "left", textBaseline: "middle" });
-  for (const { term, x: from, line } of placed) {
+  for (const [n, { term, x: from, line }] of placed.entries()) {
+    if (there && !there.has(n)) continue;
     const ink = nameColour(term.role, colours, theme.text);
     drawWith(context, { fillStyle: ink, globalAlpha: term.kind === "sign" ? 0.75 : 1 });
     let at = x + SUM.beside + from;

@@ -4,12 +4,13 @@
 import { readTheme } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
 import { ARROWS, radioGroup } from "../shared/controls.js";
-import { createButton, el, focusedElement } from "../shared/dom.js";
+import { createButton, el, fill, focusedElement } from "../shared/dom.js";
 import { film, prefersReducedMotion } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { layOver, oncePerFrame, sizeCanvas } from "../shared/surface.js";
 import { boardFigure, boardPart, drawBoard } from "./board_scene.js";
+import { editBoard, readNumber } from "./board_edit.js";
 import { NAME, onOneLine, placeBoard, placeOfNumber, sumText, startOf } from "./board_geometry.js";
 import { nameColour } from "./tensor_tint.js";
 
@@ -20,17 +21,25 @@ import { nameColour } from "./tensor_tint.js";
 const REST = 200;
 /** Milliseconds in which a board becomes the next. */
 const MOVE = 400;
+/** Milliseconds in which a sum is made of its numbers. */
+const ADDING = 1100;
+/** Pixels that a hand moves a number by a step, and the step. */
+const [PULL, STEP] = [6, 0.1];
 
 /** @param {string} role @param {string} text @param {Rectangle} place @param {Record<string, string>} [more] */
 function createCell(role, text, place, more = {}) {
   return layOver(el("div", "", text, { role, ...more }), place);
 }
 
-/** The table of a matrix, over its drawing. @param {StandingSheet} one @param {number} index @param {boolean} isResult */
-function createTable({ placed }, index, isResult) {
+/**
+ * The table of a matrix, over its drawing. @param {StandingSheet} one @param {number} index @param {boolean} isResult
+ * @param {string} edit how its numbers are changed; "": they are not
+ */
+function createTable({ placed }, index, isResult, edit) {
   const { sheet, cols, lefts, cell, sizes } = placed;
-  const table = el("div", "av-words tb-table", null, { role: isResult ? "grid" : "table" });
-  if (isResult) table.setAttribute("aria-label", sheet.label);
+  const table = el("div", "av-words tb-table", null, { role: isResult || edit ? "grid" : "table" });
+  if (isResult || edit) table.setAttribute("aria-label", edit || sheet.label);
+  table.classList.toggle("tb-edited", edit !== "");
   layOver(table, { x: 0, y: 0, w: placed.width, h: placed.height });
   table.style.fontSize = `${sizes.number}px`;
   const row = (/** @type {HTMLElement[]} */ cells) => {
@@ -48,9 +57,9 @@ function createTable({ placed }, index, isResult) {
   sheet.text.forEach((line, r) => {
     const { y, h } = placeOfNumber(placed, r, 0);
     const cells = line.map((text, c) => {
-      const number = createCell(isResult ? "gridcell" : "cell", text, placeOfNumber(placed, r, c));
+      const number = createCell(isResult || edit ? "gridcell" : "cell", text, placeOfNumber(placed, r, c));
       number.dataset.at = [index, r, c].join();
-      if (isResult) number.tabIndex = -1;
+      if (isResult || edit) number.tabIndex = edit && !r && !c ? 0 : -1;
       return number;
     });
     row([createCell("rowheader", sheet.rows[r], { x: 0, y, w: lefts[0], h }, { title: sheet.rows[r] }), ...cells]);
@@ -58,16 +67,16 @@ function createTable({ placed }, index, isResult) {
   return table;
 }
 
-/** @param {StandingSheet} one @param {number} index @param {boolean} isResult */
-function createSheet(one, index, isResult) {
+/** @param {StandingSheet} one @param {number} index @param {boolean} isResult @param {string} edit */
+function createSheet(one, index, isResult, edit) {
   const { placed, x, y, seen } = one;
   const { name, shape } = placed.sheet;
   const box = layOver(el("figure", "tb-sheet"), { x, y, w: seen, h: placed.height });
   box.dataset.name = name;
   const title = `${name.replace("_", "")} ${shape}`;
-  const byKeys = seen < placed.width && !isResult; // no key leads into it otherwise
+  const byKeys = seen < placed.width && !isResult && !edit; // no key leads into it otherwise
   const scroll = el("div", "tb-scroll", null, byKeys ? { tabindex: "0", role: "group", "aria-label": title } : {});
-  scroll.append(createTable(one, index, isResult));
+  scroll.append(createTable(one, index, isResult, edit));
   box.append(el("figcaption", "av-sr", title), scroll);
   return { box, scroll };
 }
@@ -110,13 +119,21 @@ class TensorBoard extends View {
     /** @type {{ start: BoardStart, share: number } | null} */
     this.moving = null;
     this.stopMoving = () => {};
+    /** @type {number | null} how much of the film of a sum is over */
+    this.summing = null;
+    this.stopSumming = () => {};
+    /** @type {import("../shared/types.js").Board | null} with a number that a hand has changed, until Python answers */
+    this.edited = null;
+    this.edits = 0;
+    /** @type {{ x: number, at: [number, number, number], value: number } | null} the number in a hand, and where it was taken */
+    this.pulled = null;
     this.paint = oncePerFrame(() => this.draw());
     this.listen();
     offerPicture(root, () => [boardPart(this.board, [this.row, this.col], this.header.colours)], boardFigure);
   }
 
   get board() {
-    return this.header.boards[this.part];
+    return this.edited ?? this.header.boards[this.part];
   }
 
   /** @param {Component} component */
@@ -127,7 +144,9 @@ class TensorBoard extends View {
       Object.assign(this, { part: header.part, row: header.row, col: header.col });
     }
     const stood = this.placed;
+    if (before?.name !== header.name) this.edited = null;
     this.build();
+    if (!before) this.addUp();
     if (stood && before && before.step !== header.step && !prefersReducedMotion()) this.move(stood);
   }
 
@@ -147,7 +166,21 @@ class TensorBoard extends View {
       this.draw();
     };
     draw(0);
-    this.stopMoving = film(this.canvas, MOVE, draw, () => this.rest());
+    this.stopMoving = film(this.canvas, MOVE, draw, () => {
+      this.rest();
+      this.addUp();
+    });
+  }
+
+  /** The numbers that the lit one is made of fly together, and their sum appears. */
+  addUp() {
+    this.stopSumming();
+    if (prefersReducedMotion()) return;
+    const draw = (/** @type {number} */ share) => {
+      this.summing = share < 1 ? share : null;
+      this.draw();
+    };
+    this.stopSumming = film(this.canvas, ADDING, draw, () => {});
   }
 
   /** The board stands. */
@@ -177,7 +210,8 @@ class TensorBoard extends View {
   build() {
     const { boards, tabs, colours } = this.header;
     if (!this.root.clientWidth) return;
-    const focused = Boolean(this.focused()?.dataset.at);
+    const focused = this.focused()?.dataset.at;
+    const isEdited = this.numberAt(this.focused()) !== null;
     const tab = this.focused()?.dataset.tab;
     this.part = clamp(this.part, 0, boards.length - 1);
     const { sheets } = this.board;
@@ -191,13 +225,15 @@ class TensorBoard extends View {
       this.sheets,
     );
     this.lit = [this.row, this.col];
-    const over = this.place().standing.map((one, i) => createSheet(one, i, i === last));
+    const over = this.place().standing.map((one, i) => createSheet(one, i, i === last, this.editOf(i)));
     this.scrolls = over.map(({ scroll }) => scroll);
     this.sheets.replaceChildren(this.canvas, ...over.map(({ box }) => box), this.line);
     const again = tab && this.root.querySelector(`[data-tab="${tab}"]`); // the row was built anew
     if (again instanceof HTMLElement) again.focus({ preventScroll: true });
     this.rest();
-    this.light(this.row, this.col, focused);
+    this.light(this.row, this.col, Boolean(focused) && !isEdited);
+    const number = isEdited && this.sheets.querySelector(`[data-at="${focused}"]`);
+    if (number instanceof HTMLElement) number.focus({ preventScroll: true });
     const font = `italic 600 ${NAME.size}px ${NAME.family}`;
     if (!document.fonts.check(font)) void document.fonts.load(font).then(this.paint);
   }
@@ -211,6 +247,13 @@ class TensorBoard extends View {
     return this.placed;
   }
 
+  /** How a matrix's numbers are changed; "" where they are not. @param {number} sheet */
+  editOf(sheet) {
+    const { editable, words } = this.header;
+    const { name } = this.board.sheets[sheet];
+    return editable.includes(name) ? fill(words.edit, { name: name.replace("_", "") }) : "";
+  }
+
   draw() {
     const { board, lit, moving, placed } = this;
     if (!placed) return;
@@ -218,7 +261,11 @@ class TensorBoard extends View {
     const { colours } = this.header;
     const theme = readTheme(this.root, colours);
     const context = sizeCanvas(this.canvas, this.sheets.clientWidth, placed.height);
-    drawBoard(context, { board: placed, theme, colours, lit, areas: board.cells[lit[0]][lit[1]].a, moving });
+    const cell = board.cells[lit[0]][lit[1]];
+    const summing = this.summing === null ? null : { cell, share: this.summing };
+    const { editable: names, words } = this.header;
+    const edited = { names, text: words.drag };
+    drawBoard(context, { board: placed, theme, colours, lit, areas: cell.a, moving, summing, edited });
   }
 
   /** @param {string} name @param {number} option */
@@ -228,6 +275,7 @@ class TensorBoard extends View {
       return;
     }
     this.part = option;
+    this.edited = null;
     this.build();
     this.tell();
   }
@@ -237,12 +285,15 @@ class TensorBoard extends View {
   light(r, c, focus) {
     const { board, sheets } = this;
     const last = board.sheets.length - 1;
+    this.stopSumming();
+    this.summing = null;
     this.lit = [r, c];
     this.place();
     this.paint();
     sheets.dataset.lit = [last, r, c].join();
     sheets.dataset.from = JSON.stringify(board.cells[r][c].a);
-    for (const old of sheets.querySelectorAll('[tabindex="0"]')) old.setAttribute("tabindex", "-1");
+    for (const old of sheets.querySelectorAll(`[data-at^="${last},"][tabindex="0"]`))
+      old.setAttribute("tabindex", "-1");
     const cell = sheets.querySelector(`[data-at="${[last, this.row, this.col]}"]`);
     if (cell instanceof HTMLElement) {
       cell.tabIndex = 0;
@@ -269,8 +320,15 @@ class TensorBoard extends View {
     this.sheets.addEventListener("scroll", () => this.paint(), true);
     this.sheets.addEventListener("click", (event) => {
       const at = this.placeOf(event.target);
-      if (at) this.choose(...at);
+      if (!at) return;
+      this.choose(...at);
+      this.addUp();
     });
+    this.sheets.addEventListener("pointerdown", (event) => this.grab(event));
+    this.sheets.addEventListener("pointermove", (event) => {
+      if (this.pulled) this.pull(this.pulled.value + STEP * Math.round((event.clientX - this.pulled.x) / PULL));
+    });
+    for (const end of ["pointerup", "pointercancel"]) this.sheets.addEventListener(end, () => this.letGo());
     this.sheets.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -283,8 +341,75 @@ class TensorBoard extends View {
     this.tell();
   }
 
+  /** A number that may be changed, and what it is. @param {EventTarget | null} target */
+  numberAt(target) {
+    const text = target instanceof HTMLElement ? target.dataset.at : undefined;
+    if (!text) return null;
+    const at = /** @type {[number, number, number]} */ (text.split(",").map(Number));
+    return this.editOf(at[0]) ? { at, value: readNumber(this.board.sheets[at[0]].text[at[1]][at[2]]) } : null;
+  }
+
+  /** Takes a number, whose products are lit while it is changed. @param {PointerEvent} event */
+  grab(event) {
+    const number = this.numberAt(event.target);
+    if (!number) return;
+    this.pulled = { ...number, x: event.clientX };
+    this.sheets.setPointerCapture(event.pointerId);
+    this.row = this.lit[0];
+    this.col = number.at[2];
+    this.light(this.row, this.col, false);
+  }
+
+  /** Gives the number in hand another value, and shows what follows from it. @param {number} value */
+  pull(value) {
+    if (!this.pulled) return;
+    const { at } = this.pulled;
+    const now = Number(clamp(value, -this.header.largest, this.header.largest).toFixed(2));
+    this.edited = editBoard(this.board, at, now);
+    this.edited.sheets.forEach((sheet, n) =>
+      sheet.text.forEach((row, r) => {
+        const cell = this.sheets.querySelector(`[data-at="${[n, r, at[2]]}"]`);
+        if (cell) cell.textContent = row[at[2]] ?? cell.textContent;
+      }),
+    );
+    this.light(this.row, this.col, false);
+  }
+
+  /** Tells Python the number that the hand has left. */
+  letGo() {
+    if (!this.pulled) return;
+    const { at, value } = this.pulled;
+    this.pulled = null;
+    const { name, text } = this.board.sheets[at[0]];
+    const now = readNumber(text[at[1]][at[2]]);
+    if (now === value) return;
+    this.edits += 1;
+    this.component?.setStateValue("edit", { name, row: at[1], col: at[2], value: now, edits: this.edits });
+  }
+
+  /** Arrows go through a matrix that is changed, + and − change a number. @param {KeyboardEvent} event @param {NonNullable<ReturnType<TensorBoard["numberAt"]>>} number */
+  editKey(event, { at, value }) {
+    const [dr, dc] = ARROWS[event.key] ?? [0, 0];
+    const by = { "+": STEP, "=": STEP, "-": -STEP, "−": -STEP }[event.key];
+    if (by) {
+      this.pulled = { x: 0, at, value };
+      this.col = at[2];
+      this.pull(value + by);
+      this.letGo();
+    } else if (dr || dc) {
+      const next = this.sheets.querySelector(`[data-at="${[at[0], at[1] + dr, at[2] + dc]}"]`);
+      if (next instanceof HTMLElement) next.focus();
+    } else return;
+    event.preventDefault();
+  }
+
   /** @param {KeyboardEvent} event */
   key(event) {
+    const number = this.numberAt(event.target);
+    if (number) {
+      this.editKey(event, number);
+      return;
+    }
     if (event.key in ARROWS) this.choose(this.row + ARROWS[event.key][0], this.col + ARROWS[event.key][1]);
     else if (event.key === "Home") this.choose(this.row, 0);
     else if (event.key === "End") this.choose(this.row, Infinity);

@@ -134,8 +134,15 @@ def board(
     pick: Pick,
     on_pick: Callable[[Pick], None],
     on_tab: Callable[[str, int], None],
+    editable: Sequence[str] = (),
+    largest: float = 0.0,
+    on_edit: Callable[[dict[str, Any]], None] = lambda _edit: None,
 ) -> None:
-    """One step's operations; `on_pick` and `on_tab` hear of choices before the rerun."""
+    """One step's operations; `on_pick`, `on_tab` and `on_edit` hear of choices before the rerun.
+
+    Numbers of the `editable` matrices are changed by hand, to at most `largest`; `on_edit` hears "name", "row", "col"
+    and "value" of one, as the browser said them.
+    """
 
     def read_pick(report: dict[str, Any]) -> Pick | None:
         component, row, col = (count(report.get(name)) for name in ("part", "row", "col"))
@@ -148,14 +155,21 @@ def board(
         if wanted is not None:
             on_tab(name, wanted)
 
+    def handle_edit() -> None:
+        on_edit(last_sent(dict, key, "edit") or {})
+
     header: dict[str, Any] = {
         "step": step,
         "boards": boards,
         "tabs": tabs,
+        "editable": editable,
+        "largest": largest,
+        "words": {"edit": _("{name}: drag a number sideways, or press + and −"), "drag": _("← drag →")},
         "colours": _colours(),
     }
     header |= {"name": fingerprint(str(header))} | vars(pick)
     listeners = {f"on_{t.name}_change": partial(handle_tab, t.name) for t in tabs if t.name != "part"}
+    listeners["on_edit_change"] = handle_edit
     mount_component("tensor_board", key, "pick", header, read_pick, on_pick, b"", **listeners)
 
 

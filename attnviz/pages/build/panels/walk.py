@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import presenting, show, widgets
+from attnviz.app.links import link_state
 from attnviz.app.panel import fragment, show_problems
 from attnviz.app.text import strip_markdown
 from attnviz.base.largest import find_largest
@@ -15,7 +16,7 @@ from attnviz.canvas import tensor_strip as canvas
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.build import choices, figures
 from attnviz.pages.build.maths import attention_by_hand, boards, cells, generated_code, inputs
-from attnviz.pages.build.panels import board_wording, config_form, numbers
+from attnviz.pages.build.panels import board_wording, config_form, numbers, weights
 from attnviz.pages.build.panels.formulas import step_formula
 
 PARTS = {"x": "X", "y": "Y", "q": "Q", "k": "K", "v": "V", "qkv": "QKV", "kv": "KV"}
@@ -25,6 +26,8 @@ PER_HEAD = ("split", "qk_norm", "rotate", "scores", "scale", "bias", "mask", "so
 @fragment
 def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None:
     """Draw the strip of steps, and the chosen step down to the arithmetic of the chosen cell."""
+    if link_state.value(choices.EDITS) != result.config.edits:  # a hand has changed a weight: the whole page follows
+        st.rerun(scope="app")
     with show_problems(), st.container(key="canvas-of-walk"):
         chains = attention_by_hand.steps(result.config)
         step, at = config_form.current_step(tuple(chains)), config_form.displayed_cell()
@@ -44,6 +47,9 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
             canvas.Pick(board_index, at.row, at.col),
             on_pick=lambda pick: config_form.set_choice(part=pick.part, row=pick.row, col=pick.col),
             on_tab=lambda name, i: config_form.set_choice(**{name: i}),
+            editable=inputs.MATRICES,
+            largest=weights.LARGEST,
+            on_edit=lambda edit: weights.keep_edit(edit, result.config.edits),
         )
         origin = board_wording.tensor_origin(view, vectors)
         show.footer(

@@ -1,5 +1,6 @@
 """Edit weights by hand, and see what changes."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -22,6 +23,7 @@ from attnviz.pages.build.maths import attention_by_hand, inputs
 from attnviz.pages.build.panels import config_form
 
 _EDITORS = "_build_editors"
+LARGEST = 99.0  #: that a weight may be changed to
 
 
 def panel(result: attention_by_hand.Result) -> None:
@@ -63,7 +65,7 @@ def _editor(config: inputs.Config, name: str) -> None:
         session.bases[key] = session.edits
     base = session.bases.setdefault(key, session.edits)
     columns = [str(c + 1) for c in range(cols)]
-    number = st.column_config.NumberColumn(min_value=-99.0, max_value=99.0, step=0.01, format="%.2f", width=58)
+    number = st.column_config.NumberColumn(min_value=-LARGEST, max_value=LARGEST, step=0.01, format="%.2f", width=58)
     st.data_editor(
         _table(replace(config, edits=base), name),
         key=key,
@@ -122,6 +124,15 @@ def _merge_typed_edits(key: str, name: str) -> None:
                 merged[name, r, c] = round(number, 4)
     session.edits = tuple((*cell, value) for cell, value in sorted(merged.items()))[: choices.MOST_EDITS]
     link_state.set_and_push(choices.EDITS, session.edits)
+
+
+def keep_edit(edit: Mapping[str, object], edits: tuple[inputs.CellEdit, ...]) -> None:
+    """Add to `edits` the number that a hand has left on the board. A callback."""
+    with suppress(*NONSENSE):
+        ((name, row, col, value),) = choices.EDITS.read([[edit[part] for part in ("name", "row", "col", "value")]])
+        merged = {(m, r, c): v for m, r, c, v in edits} | {(name, row, col): round(value, 4)}
+        kept = tuple((*cell, number) for cell, number in sorted(merged.items()))
+        link_state.set_many({choices.EDITS: kept[: choices.MOST_EDITS], choices.AT["col"]: col})
 
 
 def _describe_edits(before: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> str:
