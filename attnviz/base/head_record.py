@@ -137,7 +137,6 @@ class HeadView:
     chips: bool = True  #: whether the sentence stands above; not in compact views
     lines: bool = True  #: whether token lines stand beside; not in compact views
     lit_row: bool = False  #: whether the described row is lit while nothing is pinned or pointed at
-    called: str = ""  #: its name for those who hear it, where the title stands outside of it
     arrangement: Arrangement | None = field(default=None, metadata=UNSENT)
 
     @property

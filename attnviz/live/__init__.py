@@ -158,7 +158,6 @@ def _head(view: LiveView) -> dict[str, Any]:
         kind="weights",
         unit="",
         fixed_top=None,
-        called="",
         tile=view.tile,
         pins=view.first.pins or Pins(),
         over=() if len(view.heads) == 1 else view.first.over or (),

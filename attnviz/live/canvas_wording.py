@@ -259,11 +259,11 @@ def mask_text() -> dict[str, str]:
         "open_row": _("“{token}” may look at all {total} {total:word|words}: nothing is hidden from it."),
         "flows": _(
             "“{token}” may look at {count} of {total} words. Hidden ones had {taken} of its attention, which flows to "
-            "what is left: most to “{key}”, +{gain}."
+            "what is left: “{key}” grows most, from {before} to {after}."
         ),
         "flows_alike": _(
             "“{token}” may look at {count} of {total} words. Hidden ones had {taken} of its attention, which flows to "
-            "what is left: +{gain} each, at most."
+            "what is left: those that grow most go from {before} to {after}."
         ),
     } | joining_text()
 

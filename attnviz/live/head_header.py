@@ -12,7 +12,7 @@ from attnviz.live import canvas_wording
 
 NO_CHANNEL = HeadChannel()
 #: what `HeadFacts.look` is a name for
-LOOK = ("kind", "full_range", "fixed_top", "root", "compact", "chips", "lines", "segments", "unit", "called")
+LOOK = ("kind", "full_range", "fixed_top", "root", "compact", "chips", "lines", "segments", "unit")
 
 
 def name_tokens(rows: Sequence[str], cols: Sequence[str] | None) -> str:

@@ -31,7 +31,7 @@ def test_a_picture_that_moves_is_saved_as_a_film_of_a_part_of_it(tmp_path):
 )
 def test_what_is_no_film_is_refused_without_a_file(more, refusal, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main(["figure", "sharing", *more]) != 0
+    assert main(["figure", "build", *more]) != 0
     assert refusal in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 

@@ -152,7 +152,7 @@ export function titleText({ header, words, group }, seen) {
 
 /** What the heatmap is called: its title, which may be a sentence of its own, and what it is. @param {HeadComponent} view */
 export function nameStage({ drawn, heatmap }) {
-  const title = (drawn.header.title || drawn.header.called || "").replace(/[.。]$/, "");
+  const title = (drawn.header.title || "").replace(/[.。]$/, "");
   heatmap.stage.setAttribute("aria-label", joinTexts(drawn.words.join_heard, [title, drawn.words.label]));
 }
 

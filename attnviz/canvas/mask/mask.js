@@ -75,7 +75,7 @@ export class MaskEditor extends MaskDrawing {
   /** The mask on show, as a part of a figure. @returns {FigurePart} */
   part() {
     const [header, payload] = this.told();
-    return ["mask", { ...header, swept: this.swept }, payload];
+    return ["mask", this.flow.film ? header : { ...header, swept: this.swept }, payload]; // a film untouched is not kept
   }
 
   /** @param {Component} component */

@@ -2,7 +2,7 @@
 
 import { css, cssGradient } from "../shared/colour.js";
 import { Drawing } from "../shared/component.js";
-import { el, fill, visibleToken } from "../shared/dom.js";
+import { createBox, el, fill, visibleToken } from "../shared/dom.js";
 import { drawMask, isEmptyRow, LONG, maskHit, maskInk, maskLayout, maskPixels, nearestCell } from "./mask_scene.js";
 import { maskedHead, sweep } from "./mask_weights.js";
 import { singlePositions } from "../head/head_numbers.js";
@@ -72,7 +72,10 @@ export class MaskDrawing extends Drawing {
     const stops = shape[1] > LONG ? colours.weights.map(([t, colour]) => [t * t, colour]) : colours.weights;
     swatch.style.background = raw ? cssGradient(/** @type {Stops} */ (stops)) : css(maskInk(theme));
     const [kept, cut] = [raw ? words.share : words.kept, words.cut].map((text) => el("span", "av-bar-name", text));
-    this.legend.replaceChildren(swatch, kept, el("span", "av-bar-hatch"), cut);
+    this.legend.replaceChildren(
+      createBox("av-line", swatch, kept),
+      createBox("av-line", el("span", "av-bar-hatch"), cut),
+    );
   }
 
   resize() {

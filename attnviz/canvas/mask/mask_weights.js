@@ -6,7 +6,7 @@ import { drawRibbons, ribbonsScene } from "../ribbons/ribbons_scene.js";
 import { drawMarks } from "../scene/marks.js";
 import { attend } from "../shared/attend.js";
 import { fill } from "../shared/dom.js";
-import { ALIKE } from "../shared/guess.js";
+import { ALIKE, leadOver } from "../shared/guess.js";
 import { markToken } from "../shared/marked_text.js";
 import { formatPercent } from "../shared/numbers.js";
 import { toFloats } from "../shared/packing.js";
@@ -75,16 +75,14 @@ export function describeBeside({ layers, words }, head, word) {
 /** What the mask takes from a word and where it flows. @param {Head} head @param {number} q @param {Words} words */
 export function describeFlow({ tokens, raw, weights, allowed, n }, q, words) {
   const open = Array.from({ length: n }, (_none, k) => !allowed || allowed[q * n + k] === 1);
-  const seen = open.flatMap((isOpen, k) => (isOpen ? [k] : []));
-  const [token, count] = [markToken("q", wordName(tokens, q)), seen.length];
+  const [token, count] = [markToken("q", wordName(tokens, q)), open.filter(Boolean).length];
   if (!count) return fill(words.empty_row, { token });
   if (count === n) return fill(words.open_row, { token, total: n });
   const free = attend(raw, null, raw.scale).subarray(q * n, (q + 1) * n);
   const taken = free.reduce((sum, share, k) => sum + (open[k] ? 0 : share), 0);
-  const gains = seen.map((k) => weights[q * n + k] - free[k]);
-  const most = Math.max(...gains);
-  const key = seen[gains.indexOf(most)];
-  const isAlone = gains.filter((gain) => most - gain < ALIKE).length === 1;
-  const about = { token, count, total: n, taken: formatPercent(taken, 0), gain: formatPercent(most, 0) };
-  return fill(isAlone ? words.flows : words.flows_alike, { ...about, key: markToken("k", wordName(tokens, key)) });
+  const row = weights.subarray(q * n, (q + 1) * n);
+  const key = row.indexOf(Math.max(...row)); // all that are left grow in proportion
+  const [hidden, before, after] = [taken, free[key], row[key]].map((share) => formatPercent(share, 0));
+  const about = { token, count, total: n, taken: hidden, before, after, key: markToken("k", wordName(tokens, key)) };
+  return fill(leadOver(row, key) >= ALIKE ? words.flows : words.flows_alike, about);
 }

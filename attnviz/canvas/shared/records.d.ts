@@ -41,7 +41,6 @@ export type HeadView = {
   chips: boolean;
   lines: boolean;
   litRow: boolean;
-  called: string;
 };
 
 export type HeadEdit = {
