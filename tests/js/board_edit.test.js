@@ -25,16 +25,16 @@ const product = (/** @type {number[][]} */ right, /** @type {number} */ r, /** @
   LEFT[r][0] * right[0][c] + LEFT[r][1] * right[1][c] + BIAS[c];
 const BOARD = /** @type {any} */ ({
   sheets: [
-    sheet(
+    makeSheet(
       "X",
       LEFT.map((row) => row.map(String)),
     ),
-    sheet(
+    makeSheet(
       "W_Q",
       RIGHT.map((row) => row.map((value) => value.toFixed(1).replace("-", "−"))),
     ),
     makeSheet("b_Q", [BIAS.map(String)]),
-    sheet(
+    makeSheet(
       "Q",
       [0, 1].map((r) => [0, 1].map((c) => product(RIGHT, r, c).toFixed(2).replace("-", "−"))),
     ),
