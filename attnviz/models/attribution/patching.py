@@ -414,9 +414,9 @@ class PromptPass:
         layer = resolve_index("layer", site.layer, count)
         if site.part == "mlp" and not self.mlp_names[layer]:
             raise Problem("layer {index} has no MLP", index=layer)
-        part: Any = site.part
-        if not isinstance(part, str):
-            part = resolve_index("head", part, self.trace[layer].n_heads)
+        part: Any = (
+            site.part if isinstance(site.part, str) else resolve_index("head", site.part, self.trace[layer].n_heads)
+        )
         stream = {"mlp": -1, "resid": layer}.get(part)
         length = self.trace[layer].shape[2] if stream is None else self.streams[stream].shape[1]
         return Site(layer, part, None if site.position is None else resolve_index("position", site.position, length))
