@@ -44,11 +44,6 @@ def facts(page):
     return [number for row in found for number in row]
 
 
-def added_up(page):
-    """What a circle adds up."""
-    return [text for text in page.locator(".rc-fact b").all_inner_texts() if text]
-
-
 @pytest.mark.every_commit
 def test_bars_show_pythons_numbers_move_without_it_and_letting_go_is_in_the_link(heard):
     page, sent = heard("scaling?s_section=alternatives", ".ss-canvas[aria-label*='%']")

@@ -9,7 +9,7 @@ import { clamp, formatFixed, formatPercent } from "../shared/numbers.js";
 import { setMarkedText, unmarked } from "../shared/marked_text.js";
 import { offerPicture } from "../shared/offer.js";
 import { fillBox, layOver, sizeCanvas } from "../shared/surface.js";
-import { magnification, placeOn, placeOnPage, presentationRoom } from "../shared/window.js";
+import { pictureHeight, placeOn, presentationRoom } from "../shared/window.js";
 import { Glide } from "../scene/glide.js";
 import { drawMarks, travel } from "../scene/marks.js";
 import {
@@ -28,7 +28,7 @@ import {
 /** @import { Mark } from "../scene/marks.js" */
 
 /** Milliseconds of the whole turn; pixels of the picture at least and at most, and of what stands below it. */
-const [WHOLE, LEAST, MOST, BELOW] = [4000, 380, 470, 110];
+const [WHOLE, LEAST, MOST, BELOW, PRESENTED] = [4000, 380, 470, 110, 130];
 
 /** @extends {FilmView<Answer & DialHeader>} */
 class WordDial extends FilmView {
@@ -93,7 +93,6 @@ class WordDial extends FilmView {
     this.vectors = readVectors(header, payload);
     if (other) this.build();
     setText(this.back, header.words.back);
-    setText(this.hint, header.words.hint);
     setAttribute(this.pairs, "aria-label", header.words.pair);
     setAttribute(this.pairs, "aria-valuemax", String(header.turns.length - 1));
     this.measure();
@@ -188,9 +187,9 @@ class WordDial extends FilmView {
   }
 
   measure() {
-    const presented = presentationRoom(this.root);
-    const room = presented ?? (globalThis.innerHeight - placeOnPage(this.root)) / magnification(this.root);
-    this.height = Math.round(clamp(room - BELOW, LEAST, presented ? Infinity : MOST));
+    const presented = presentationRoom(this.root) !== null;
+    this.hint.hidden = presented; // for a room, the sentence is large
+    this.height = pictureHeight(this.root, { least: LEAST, most: MOST, below: presented ? PRESENTED : BELOW });
   }
 
   resize() {
@@ -219,6 +218,7 @@ class WordDial extends FilmView {
     setAttribute(this.range, "aria-valuetext", share);
     const sentence = dialSentence(this.header, this.vectors, dial);
     setMarkedText(this.said, sentence);
+    setText(this.hint, fill(words.hint, { query: visibleToken(tokens[this.row]) }));
     setAttribute(this.canvas, "aria-label", unmarked(sentence));
     this.back.disabled = this.at === this.last && this.order.every((word, place) => word === place);
     this.root.dataset.dial = JSON.stringify({ ...dial, tokens: tokens.length });
