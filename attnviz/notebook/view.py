@@ -93,8 +93,7 @@ def _show_long_text(
 ) -> LongTextView:
     numbers, recorded = [number for number, _ in layers], [one for _, one in layers]
     grid = HeadGrid.of([one.n_heads for one in recorded], [one.n_kv_heads for one in recorded], numbers)
-    tiles = [_find_tile(*place, len(trace), numbers, grid.heads) for place in heads]
-    count = recorded[0].shape[2]
+    tiles, count = [_find_tile(*place, len(trace), numbers, grid.heads) for place in heads], recorded[0].shape[2]
     with use_language(options["language"]):
         labels = None if tokens is None else _position_labels(tokens, None, count, _("queries"))
     return LongTextView(recorded, text_of_trace(trace, row, count, grid, tiles[0], labels), tiles, **options)

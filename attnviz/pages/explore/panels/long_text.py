@@ -216,15 +216,11 @@ def _draw_question() -> str:
 
 def _answers(run: ModelRun, question: str, hidden: Span | None) -> list[Answer]:
     """The answer to the question, and the one without the hidden part if one is."""
-    if not question:
-        return []
-    variants = [None] if hidden is None else [None, hidden]
-    return [_answer(run, question, variant) for variant in variants]
-
-
-def _answer(run: ModelRun, question: str, hidden: Span | None) -> Answer:
-    answer: Answer = model_cache.rerun_cached(run, Rerun(ask_text, (question, hidden)))
-    return answer
+    return [
+        model_cache.rerun_cached(run, Rerun(ask_text, (question, without)))
+        for without in dict.fromkeys((None, hidden))
+        if question
+    ]
 
 
 def _offer(request: Request, stack_id: StackId, asked: tuple[str, Span | None] | None = None) -> str:
