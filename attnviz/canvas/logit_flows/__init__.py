@@ -48,7 +48,7 @@ class LogitFlowsFigure:
             "kinds": {"head": SCALED, "mlp": ALTERNATIVE, "rest": THEORY},
             "pair": list(PRIMARY),
             "colours": canvas_wording.scene_colours(),
-            "words": _texts() | canvas_wording.joining_text(),
+            "words": _texts() | canvas_wording.joining_text() | ({} if versus else _texts_of_logit()),
         }
 
 
@@ -64,6 +64,14 @@ def logit_flows(
 
     header = figure.header | {"cuts": on_cut is not None}
     mount_component("logit_flows", key, "stood", header, read_cut, on_cut or (lambda _cut: None))
+
+
+def _texts_of_logit() -> dict[str, str]:
+    """What is worded otherwise where nothing is compared."""
+    return {
+        "lead": _("logit"),
+        "heard": _("The logit of {token} is {lead}: {plus} for it, {minus} against it. Enter cuts a flow."),
+    }
 
 
 def _texts() -> dict[str, str]:

@@ -16,7 +16,7 @@ import { drawWith, fillBox, strokePath, writeText } from "../shared/surface.js";
 /** Pixels above the layers, below them, of a layer without anything, of a line of text, from a flow's corner on. */
 const [TOP, FOOT, BASE, LINE, BEND] = [78, 50, 2, 16, 10];
 /** Pixels of the whole, of a width from which on values stand beside names, and how much wider than high a flow may be. */
-const [HIGH, NARROW, STRETCH] = [450, 560, 2];
+const [HIGH, NARROW, STRETCH] = [450, 560, 2.5];
 
 /** Those beside a layer's number, where names stand. @param {number} width */
 const nameWidth = (width) => (width < NARROW ? 62 : 104);

@@ -15,7 +15,7 @@ import { drawFlows, flowAt, flowsFigure, flowsFilm, flowsScene, writtenSums } fr
 /** @import { Answer, Component, LogitFlowsHeader } from "../shared/types.js" */
 
 /** Pixels below it in a window in which it is presented. */
-const AROUND = 130;
+const AROUND = 84;
 
 /** @extends {FilmView<Answer & LogitFlowsHeader & { at: number }>} */
 class LogitFlows extends FilmView {
