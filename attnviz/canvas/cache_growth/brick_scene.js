@@ -16,7 +16,7 @@ import { textWidth, wrapText } from "../scene/text_width.js";
 /** Below this width lanes have their names above them. Pixels of names beside, of a name above, of tokens, that a brick falls. */
 const [NARROW, NAMES, ABOVE, LABELS, FALL] = [640, 168, 28, 24, 40];
 /** Pixels of a brick's height at most, and of the width from which on it bears its token. */
-const [BRICK, BEARS] = [34, 26];
+const [BRICK, BEARS] = [34, 34];
 const [WIDE, HIGH] = [960, 420]; // of a file
 
 /** Tokens computed up to a step, with a cache and without. @param {number[]} contexts @param {number} at @returns {[number, number]} */
