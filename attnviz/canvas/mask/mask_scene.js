@@ -10,7 +10,7 @@ import { layoutInFile, nameSides } from "../head/head_figure.js";
 import { unpackBits } from "../shared/packing.js";
 import { plainText } from "../ribbons/ribbons_numbers.js";
 import { filmOfSteps } from "../scene/film.js";
-import { textWidth } from "../scene/text_width.js";
+import { sizeWithin, textWidth } from "../scene/text_width.js";
 import { besideScene, describeBeside, drawBeside, readWeights, sweep } from "./mask_weights.js";
 
 /** @import { TokenLabels } from "../shared/token_labels.js" */
@@ -67,11 +67,12 @@ export function drawMask(context, scene, pixels = maskPixels(scene)) {
 
 /** What each open cell gets. @param {DrawingContext} context @param {MaskScene} scene @param {Uint32Array} pixels */
 function drawPercents(context, { plot, cell, cells, weights, shape: [, nk], theme }, pixels) {
+  const size = sizeWithin(cell < 40 ? 11 : 13, (cell - 4) / 2.4); // so that 100% fits
   (weights ?? []).forEach((share, i) => {
     if (!cells[i]) return;
     const [q, k] = [Math.floor(i / nk), i % nk];
     const text = { ...theme, text: inkOn(toRgb(pixels[i])) };
-    writeText(context, formatPercent(share, 0), plot.x + (k + 0.5) * cell, plot.y + (q + 0.5) * cell, text, cell < 40 ? "11px" : "13px", 1, "center"); // prettier-ignore
+    writeText(context, formatPercent(share, 0), plot.x + (k + 0.5) * cell, plot.y + (q + 0.5) * cell, text, `${size}px`, 1, "center"); // prettier-ignore
   });
 }
 
