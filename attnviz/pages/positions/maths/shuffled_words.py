@@ -1,6 +1,5 @@
 """Words in another order: without positions, attention gives each word the same output as before."""
 
-import inspect
 import math
 import zlib
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from attnviz.pages.positions.maths.position_scores import KINDS, make_position
 WIDTH = 32  #: M
 HEADS = 4  #: H, each 8 wide
 LONGEST = 48  #: most words: with more, the cells of the two pictures are too small to compare
-ORDERS = ("reverse", "swap", "shuffle")
+ORDERS = ("reverse", "shuffle")
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,6 @@ def word_order(name: str, n: int, seed: int) -> Tensor:
     places = torch.arange(n)
     if name == "reverse":
         return places.flip(0)
-    if name == "swap":
-        return torch.cat([places[-1:], places[1:-1], places[:1]])
     if name == "shuffle":
         return torch.randperm(n, generator=torch.Generator().manual_seed(seed))
     raise Problem("{order} must be one of {allowed}", order=name, allowed=MessageList(ORDERS))
@@ -116,29 +113,3 @@ def attention(x: Tensor, encoding: Position, projections: list[Tensor], causal: 
     q, k, v = (split_heads(with_positions @ w, HEADS) for w in projections)  # (H, T, D)
     q, k = encoding.rotate(q, positions), encoding.rotate(k, positions)
     return attend(q, k, v, masks.causal(n, n) if causal else None, bias=encoding.bias(positions, positions))
-
-
-def program(config: Config) -> str:
-    """Program that prints the largest change of any output when the words are reordered."""
-    order = word_order(config.order, len(config.words), config.seed).tolist()
-    return f"""\
-
-import torch
-from attnviz.core import masks
-from attnviz.core.attention import Stages, attend
-from attnviz.core.positions import Position
-from attnviz.core.projections import join_heads, split_heads
-from attnviz.pages.positions.maths.position_scores import make_position
-from attnviz.pages.positions.maths.shuffled_words import HEADS, WIDTH, make_inputs
-from torch import Tensor
-
-
-{inspect.getsource(attention)}
-
-x, projections = make_inputs({config.words!r}, {config.seed})  # words and weights are random, from the seed
-encoding, order = make_position({config.kind!r}, WIDTH, HEADS, seed={config.seed}), {order}
-before, after = (attention(each, encoding, projections, causal={config.causal}) for each in (x, x[order]))
-moved = (join_heads(after.output) - join_heads(before.output)[order]).abs().amax(-1)  # of each word
-change = moved.max().item()
-print(f"largest change of an output: {{change:.3g}}")
-"""

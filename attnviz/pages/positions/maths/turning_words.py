@@ -64,10 +64,8 @@ def record(run: ModelRun, loaded: LoadedModel, layer: int, head: int) -> Turning
     if len(words) > MOST:
         raise Problem("The sentence has {n} words; this page takes at most {limit}.", n=len(words), limit=MOST)
     rotary, attention = find_rotary(loaded.model), stack.layers[layer]
-    if attention.index not in rotary.layers:
+    if attention.index not in rotary.layers or attention.q is None or attention.k is None:
         raise Problem("layer {layer} does not rotate its queries and keys: choose another", layer=layer)
-    assert attention.q is not None
-    assert attention.k is not None
     q, k = (x.detach().float().cpu() for x in (attention.q, attention.k))
     q, k, _v = rotary.change_base(None)(q, k, k)
     shared = head * attention.n_kv_heads // attention.n_heads
@@ -95,13 +93,6 @@ def read_prepared() -> TurningWords:
         raise Problem("The file {name} is missing or damaged", name=FILE)
     header, arrays = stored
     return TurningWords(tuple(header["words"]), arrays["turns"], arrays["q"], arrays["k"], header["scale"])
-
-
-def pack(head: TurningWords) -> bytes:
-    """Contents of the prepared file."""
-    return prepared_files.pack_file(
-        {"words": head.words, "scale": head.scale}, {"turns": head.turns, "q": head.q, "k": head.k}
-    )
 
 
 def program(text: str, layer: int, head: int, order: list[int], row: int) -> str:

@@ -64,5 +64,6 @@ def make_figure(found: experiment.TurningWords, turned: int, order: Sequence[int
 
 def store_state(state: DialState) -> None:
     order = ".".join(map(str, state.order)) if sorted(state.order) != [*state.order] else None
-    values = {choices.TURNED: state.turned, choices.ROW: state.row, choices.PAIR: state.pair}
-    link_state.set_many(values | {choices.WORD_ORDER: order})
+    link_state.set_many(
+        {choices.TURNED: state.turned, choices.ROW: state.row, choices.PAIR: state.pair, choices.WORD_ORDER: order}
+    )
