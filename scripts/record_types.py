@@ -18,7 +18,6 @@ from attnviz.canvas.shared import blobs
 FILE = Path(__file__).parents[1] / "attnviz/canvas/shared/records.d.ts"
 RECORDS = (
     head_record.Pins,
-    head_record.HeadTitles,
     head_record.RowSentence,
     head_record.Arrangement,
     head_record.HeadView,

@@ -12,7 +12,7 @@ from attnviz.app import show
 from attnviz.app.cache import model_cache
 from attnviz.app.exports import cell_columns
 from attnviz.base.head_edit import MASKS, SCOPES, HeadEdit
-from attnviz.base.head_record import Arrangement, HeadData, HeadTitles, HeadView, RowSentence
+from attnviz.base.head_record import Arrangement, HeadData, HeadView, RowSentence
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_list, join_sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
@@ -67,11 +67,12 @@ def find_arrangement(stack: Stack, look: DisplayOptions, matrix: Matrix) -> Arra
 
 def default_view(stack: Stack, layer: int, head: int, look: DisplayOptions, matrix: Matrix) -> HeadView:
     """How a head of an overview is displayed, before a visitor has chosen anything about it."""
+    titles = _("Layer {layer}, head {head}")
     return HeadView(
-        head_title(stack, layer, head),
+        titles.format(layer=layer, head=head),
         look.values,
         (layer, head),
-        head_titles(stack, layer),
+        titles,
         row_sentence(matrix),
         matrix.segments,
         unit=value_unit(look),
@@ -165,18 +166,6 @@ def picture_title(matrix: Matrix, row: int, owner: str) -> str:
 
 def head_owner(model: str, layer: int, head: int) -> str:
     return _("{model}, layer {layer}, head {head}").format(model=model, layer=layer, head=head)
-
-
-def head_title(stack: Stack, layer: int, head: int) -> str:
-    return head_titles(stack, layer).title(layer, head)
-
-
-def head_titles(stack: Stack, layer: int) -> HeadTitles:
-    """How heads are called, and how many of them share one key/value head."""
-    chosen = stack.layers[layer]
-    if chosen.n_kv_heads == chosen.n_heads:
-        return HeadTitles(_("Layer {layer}, head {head}"), 1)
-    return HeadTitles(_("Layer {layer}, head {head} (reads K/V head {kv})"), chosen.n_heads // chosen.n_kv_heads)
 
 
 def value_unit(look: DisplayOptions) -> str:

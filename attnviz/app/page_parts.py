@@ -97,12 +97,12 @@ def open_explorer(model: str, text: str, at: tuple[int, int]) -> None:
     st.switch_page(page_file("explore"))
 
 
-def draw_examples(key: str, listed: Iterable[tuple[str, str, T]], take: Callable[[T], None]) -> None:
+def draw_examples(key: str, listed: Iterable[tuple[str, str, T]], take: Callable[[T], None], label: str = "") -> Any:
     """Draw the list of examples, sent once it is opened: of each what it is called, what it shows, and what `take`, a
-    callback, hears of a chosen one.
+    callback, hears of a chosen one. Returns their menu.
     """
     look: dict[str, Any] = {"icon": ":material/lightbulb:", "type": "tertiary", "on_change": "rerun"}
-    box = st.popover(_("Examples"), key=f"{key}s", **look)
+    box = st.popover(label or _("Examples"), key=f"{key}s", **look)
     for number, (called, shows, example) in enumerate(listed if box.open else ()):
         box.button(
             escape_markdown(called),
@@ -113,6 +113,7 @@ def draw_examples(key: str, listed: Iterable[tuple[str, str, T]], take: Callable
             width="stretch",
             type="tertiary",
         )
+    return box
 
 
 def paired_columns(name: str) -> DeltaGenerator:

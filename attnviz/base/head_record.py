@@ -84,17 +84,6 @@ class Pins:
 
 
 @dataclass(frozen=True)
-class HeadTitles:
-    """Title template of a stack's heads, with {layer}, {head} and {kv}; `share` query heads read one key/value head."""
-
-    template: str
-    share: int
-
-    def title(self, layer: int, head: int) -> str:
-        return self.template.format(layer=layer, head=head, kv=head // self.share)
-
-
-@dataclass(frozen=True)
 class RowSentence:
     """The sentence about one row: templates with one, two and three keys, with none, and with none worth naming."""
 
@@ -124,7 +113,7 @@ class HeadView:
     title: str = ""  #: such as "Layer 11, head 2": drawn above, read aloud
     kind: HeadKind = "weights"  #: 0 to 1; "values": 0 to the largest; "diff" and "scores": centred on 0
     tile: tuple[int, int] | None = None  #: (layer, head): which tile of the overview it is, if it is one
-    titles: HeadTitles | None = None
+    titles: str = ""  #: template of every head's title, with {layer} and {head}
     sentence: RowSentence | None = None
     segments: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  #: first rows and columns of later segments
     pins: Pins | None = None  #: where pinning starts; other ones replace what is pinned, `Pins()` clears

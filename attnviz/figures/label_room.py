@@ -224,6 +224,7 @@ def enlarge_for_room(fig: Figure) -> Figure:
     fonts = [big.layout.title.font, big.layout.legend.font, *(note.font for note in big.layout.annotations)]
     for axis in (*big.select_xaxes(), *big.select_yaxes()):
         fonts += [axis.tickfont, axis.title.font]
+    fonts += [trace.colorbar.title.font for trace in big.data if "colorbar" in trace]
     for note in big.layout.annotations:
         note.yshift = LOOSER * LARGER * (note.yshift or 0)
     for side in "tr":  # a title, names at the ends of lines

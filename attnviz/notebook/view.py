@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attnviz.analysis.head_matrix import raw_heads, telling_row
 from attnviz.base import words
-from attnviz.base.head_record import HeadData, HeadGrid, HeadTitles, HeadView
+from attnviz.base.head_record import HeadData, HeadGrid, HeadView
 from attnviz.base.message import MessageList, Problem
 from attnviz.base.words import _, require_languages, use_language
 from attnviz.live import LiveView, Theme, live_page
@@ -143,10 +143,8 @@ class NotebookView(SavedView):
     @cached_property
     def html(self) -> str:
         """The whole live file."""
-        share = self.shown.counts[self.at[0]] // self.shown.kv_counts[self.at[0]]
         with use_language(self.language):
-            titles = HeadTitles(_("Layer {layer}, head {head}"), share)
-            first = HeadView(self.head_title, tile=self.at, titles=titles)
+            first = HeadView(self.head_title, tile=self.at, titles=_("Layer {layer}, head {head}"))
             grid = HeadGrid.of(self.shown.counts, self.shown.kv_counts, self.shown.layer_ids)
             return live_page(LiveView(self._heads, grid, first, title=self.title), self.theme)
 

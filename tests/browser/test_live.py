@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 
 from attnviz.analysis.head_matrix import raw_head, raw_heads
 from attnviz.analysis.model_run import Request, run_model
-from attnviz.base.head_record import HeadGrid, HeadTitles, HeadView, Pin, Pins
+from attnviz.base.head_record import HeadGrid, HeadView, Pin, Pins
 from attnviz.live import LiveView, live_page
 from tests.browser.canvas_places import cell, drag, mask_door, name_on, tile
 from tests.browser.conftest import answered, at_rest, until
@@ -38,7 +38,7 @@ def stack(smollm2: Any) -> Any:
 def files(stack: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Two files as the app writes them: every head, and one."""
     folder = tmp_path_factory.mktemp("live")
-    titles = HeadTitles("Layer {layer}, head {head} (reads K/V head {kv})", 3)
+    titles = "Layer {layer}, head {head}"
     first = HeadView("Layer 13, head 8", tile=(13, 8), titles=titles)
     every, pinned = raw_heads(stack.layers, *stack.tokens), replace(first, pins=Pins((Pin("q", 8),)))
     title, link = "A title <b>", "https://attention.example/explore?at=13.8"
@@ -106,12 +106,12 @@ def test_all_heads_open_with_what_was_pinned_and_another_is_chosen_by_mouse_and_
     until(lambda: stage.screenshot() != light)
     assert page.locator(".live-head").get_attribute("data-pins") == "q8", "what was pinned stays"
     page.mouse.click(*tile(page, 7 * 9 + 4))
-    expect(page.locator(".av-title")).to_have_text("Layer 7, head 4 (reads K/V head 1)")
+    expect(page.locator(".av-title")).to_have_text("Layer 7, head 4")
     rows_of(page, weights_of(stack, 7, 4), CELLS)
     page.get_by_test_id("overview").focus()
     for key in ("ArrowDown", "ArrowRight", "Enter"):
         page.keyboard.press(key)
-    expect(page.locator(".av-title")).to_have_text("Layer 8, head 5 (reads K/V head 1)")
+    expect(page.locator(".av-title")).to_have_text("Layer 8, head 5")
     rows_of(page, weights_of(stack, 8, 5), CELLS)
     assert [url for url in page.asked if not url.startswith("file:")] == []
 

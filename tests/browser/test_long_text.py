@@ -27,7 +27,7 @@ def test_a_chapter_is_opened_searched_zoomed_and_asked(address: str, browser: An
     page: Page = browser.new_page(viewport={"width": 1400, "height": 1000})
     page.set_default_timeout(PATIENCE)
     page.goto(f"{address}/explore")
-    page.get_by_role("button", name="Long text").click()
+    page.get_by_role("button", name="Texts").click()
     page.get_by_role("button", name="Alice in Wonderland, chapters I and II").click()
     expect(page.locator(".st-key-long-text-progress").get_by_role("button")).to_have_count(1)  # none of the sentence's
     page.locator("[data-head='13.8']").wait_for(state="attached")
@@ -110,7 +110,7 @@ def test_a_visitors_own_text_is_pasted_opened_from_a_file_and_asked(address: str
     page.route(re.compile(r"/2\.\d+\.\d+\.\d+$"), lose)  # queries of a tile do not come
     page.goto(f"{address}/explore")
     at_rest(page, "[data-testid=heatmap]")
-    menu, title = page.get_by_role("button", name="Long text"), page.get_by_text("Your text", exact=True)
+    menu, title = page.get_by_role("button", name="Texts"), page.get_by_text("Your text", exact=True)
     menu.click()
     page.get_by_role("textbox", name="or paste it here").fill("Tom owns a boathouse. Tom owns a")
     page.get_by_role("button", name="Read it").click()  # once
@@ -141,6 +141,7 @@ def test_a_visitors_own_text_is_pasted_opened_from_a_file_and_asked(address: str
         page.get_by_role("button", name="Back to a sentence").click()
     for data, answer in ((b"\xff\xfe", "not text in UTF-8"), (b" ", "The text is empty")):
         menu.click()
+        page.get_by_text("Open a file: text").scroll_into_view_if_needed()  # as who presses it has
         page.locator("input[type=file]").set_input_files({"name": "a.txt", "mimeType": "text/plain", "buffer": data})
         expect(page.get_by_text(answer)).to_be_in_viewport()
         menu.click()
@@ -148,6 +149,7 @@ def test_a_visitors_own_text_is_pasted_opened_from_a_file_and_asked(address: str
     turns = [{"role": "user", "content": [{"type": "text", "text": "Where is Mia?"}]}]
     turns.append({"role": "assistant", "content": "word " * 24_000})
     chat = {"name": "a.json", "mimeType": "application/json", "buffer": json.dumps(turns).encode()}
+    page.get_by_text("Open a file: text").scroll_into_view_if_needed()  # as who presses it has
     page.locator("input[type=file]").set_input_files(chat)
     expect(title).to_be_visible()
     expect(page.get_by_text("those after the first 100,000 are left out")).to_be_visible()

@@ -114,7 +114,11 @@ LETTERS = """() => {
     ...(one.shadowRoot ? found(one.shadowRoot, what) : []),
   ]);
   const size = (one) => Math.round(parseFloat(getComputedStyle(one).fontSize) * (one.currentCSSZoom ?? 1));
-  const small = (what, least) => found(document, what).filter((one) => size(one) < least)
+  const isWritten = (one) => one.getRootNode() !== document && !one.closest(".av-sr, .av-words") &&
+    !one.getRootNode().host.closest(".st-key-presenter") &&
+    [...one.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim());
+  const small = (what, least, such = () => true) => found(document, what)
+    .filter((one) => size(one) < least && such(one))
     .map((one) => `${size(one)}: ${one.textContent.slice(0, 40)}`);
   const text = "[data-testid=stMarkdownContainer] p";
   const step = ":is(.st-key-l-story, .st-key-l-step, .st-key-l-film)";
@@ -123,6 +127,7 @@ LETTERS = """() => {
     ...small(`${step} :is(h3, p):not([data-testid=stCaptionContainer] p)`, 28),
     ...small(":is(.as-said, .av-head > .av-said, .rb-said, .sp-said, .tf-said, .tf-race)", 28),
     ...small(":is(.xtick, .ytick, .cbaxis) text", 20),
+    ...small("*", 20, isWritten),
   ];
 }"""
 
@@ -195,11 +200,20 @@ def test_a_presented_step_stands_on_one_screen_before_and_after_its_answer(opene
             page.keyboard.press("ArrowRight")
         expect(page.locator("h3")).to_have_text([step.title])  # the one before it may stand a moment longer
         answered(page)
+        assert "&#" not in page.locator(BAR).inner_text(), "what is for Markdown"
         all_is_seen(step.title)
         if step.question is not None:
             page.locator("[class*=st-key-l-answer-] button").first.click()
             expect(page.locator(".st-key-l-again")).to_be_visible()
             all_is_seen(f"{step.title}, answered")
+
+
+def test_in_a_narrow_room_a_head_has_no_half_of_its_lines_below_it(opened):
+    page = opened("lessons?lesson=pair&present=1", width=1024, height=768)
+    still(page)
+    expect(page.get_by_test_id("heatmap")).to_be_visible()
+    expect(page.locator(".av-lines")).to_be_hidden()
+    assert page.evaluate(OUT_OF_SIGHT) == []
 
 
 def test_a_link_s_theme_comes_before_the_first_word_and_presented_cells_are_pointed_at_where_they_are_seen(

@@ -13,7 +13,6 @@ from attnviz.base.head_edit import HeadEdit
 from attnviz.base.head_record import (
     Arrangement,
     HeadChannel,
-    HeadTitles,
     HeadView,
     PackedHeads,
     Pin,
@@ -51,7 +50,7 @@ def test_records_come_back_from_json_and_what_does_not_fit_them_is_refused() -> 
     view = HeadView(
         "Layer 1, head 2",
         tile=(1, 2),
-        titles=HeadTitles("Layer {layer}", 3),
+        titles="Layer {layer}",
         sentence=RowSentence(("1", "2", "3", "4", "5"), None, ((0, 1), (0,))),
         pins=Pins((Pin("q", 1), Pin("k", 0)), (1, 0)),
         over=(4, 2),

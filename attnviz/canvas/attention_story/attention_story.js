@@ -182,7 +182,7 @@ class AttentionStory extends View {
     const room = isNarrow
       ? 0.45 * globalThis.innerHeight
       : (globalThis.innerHeight - placeOnPage(this.root)) / by - below - 106;
-    const most = presented === null ? room : presented - below;
+    const most = presented === null ? room : presented - below - 14; // its sentence may take two lines
     this.height = Math.round(
       clamp(wantedHeight(Math.min(40, this.header.tokens.length)), LEAST, Math.max(LEAST, most)),
     );

@@ -50,7 +50,7 @@ export class CellSteps {
     const was = !box.hidden;
     setProperty(box, "hidden", !open);
     const taken = open || view.finder.painting;
-    setProperty(view.lines.stage, "hidden", taken || !view.drawn.header.lines);
+    view.room.placeLines();
     view.side.classList.toggle("av-unfolded", taken);
     if (!open) {
       this.numbers = null;

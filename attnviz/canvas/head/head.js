@@ -194,7 +194,6 @@ export class HeadComponent extends Drawing {
     setText(this.titleBox, titleText(this.drawn, this.controls.seen));
     this.summarise();
     nameStage(this);
-    this.lines.stage.hidden = !header.lines;
     this.chips.box.hidden = !header.chips;
     this.drawBar();
     this.controls.refresh();

@@ -49,7 +49,7 @@ export class HeadControls {
     this.door.append(this.summary, this.panel);
     this.door.addEventListener("toggle", () => this.door.open || !this.painting || this.paint(false));
     this.changed = el("div", "av-wrap av-controls-row av-changed");
-    this.silence = createButton("av-button av-silence", "", () => this.toggleSilence(), { "data-testid": "silence" });
+    this.silence = createButton("av-link", "", () => this.toggleSilence(), { "data-testid": "silence" });
     this.painting = false;
     this.resting = 0;
     this.built = "";

@@ -51,7 +51,7 @@ export class HeadFinder {
     this.pairs = [];
     /** @type {NearHead[]} */
     this.nearest = [];
-    this.button = createButton("av-button av-silence", "", () => this.open(!this.painting), { "data-testid": "find" });
+    this.button = createButton("av-link", "", () => this.open(!this.painting), { "data-testid": "find" });
     this.hint = el("span", "av-small");
     this.list = listOf("", [], (name) => this.take(name), { "data-testid": "find-pattern" });
     this.clear = createButton("av-button", "↺", () => this.take("own"));

@@ -96,8 +96,7 @@ export async function readSource(header, payload) {
 /** @param {HeadHeader} header @param {[number, number]} tile @returns {HeadHeader} */
 export function otherHeadHeader(header, tile) {
   const [layer, head] = tile;
-  const { template, share } = header.titles ?? { template: "", share: 1 };
-  const title = fill(template, { layer, head, kv: Math.floor(head / share) });
+  const title = fill(header.titles, { layer, head });
   return { ...header, tile, title, sentence: header.sentence && { ...header.sentence, row: null } };
 }
 

@@ -32,8 +32,8 @@ export class HeadTools {
     root.dataset.mainPicture = how;
     const { squares, stage } = lines;
     if (full) {
-      head.replaceChildren(titleBox, read, this.box, said);
-      this.deeds.replaceChildren(guess.button, finder.button, controls.silence);
+      head.replaceChildren(titleBox, controls.silence, read, this.box, said);
+      this.deeds.replaceChildren(guess.button, finder.button);
       main.replaceChildren(heatmap.stage, controls.box, controls.changed);
       side.replaceChildren(finder.box, this.view.steps.box, stage, squares.box, this.deeds, bar);
       pair.replaceChildren(main, side);

@@ -1,6 +1,7 @@
 // How much of the window is left for the pictures of a head.
 
 import { scrollBehaviour } from "../shared/motion.js";
+import { setProperty } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
 import { runSoon } from "../shared/surface.js";
 import { asLargeAsBefore, magnification, placeOnPage, presentationRoom } from "../shared/window.js";
@@ -93,15 +94,16 @@ export class Room {
 
   /** The width, and the height for the matrix: null where it does not matter. */
   now() {
-    const { root, pair, heatmap, drawn } = this.view;
+    const { root, pair, heatmap, lines, drawn } = this.view;
     const { header } = drawn;
     const width = root.clientWidth;
     if (header.compact) return { width, high: null, many: false };
     const presented = presentationRoom(root);
     if (presented !== null) {
-      const [all, matrix] = [root, heatmap.stage].map((each) => each.getBoundingClientRect().height);
-      const high = presented - (all - matrix) / magnification(root) - SAID_GAP;
-      if (high >= LEAST_ROOM) return { width, high, many: false, presented: true };
+      const below = width >= WIDE ? [] : [lines.stage]; // those are about to be hidden
+      const [all, ...drawings] = [root, heatmap.stage, ...below].map((each) => each.getBoundingClientRect().height);
+      const others = drawings.reduce((rest, height) => rest - height, all) / magnification(root);
+      return { width, high: Math.max(LEAST_ROOM, presented - others - SAID_GAP), many: false, presented: true };
     }
     if (header.edit === null) return { width, high: null, many: false };
     const by = magnification(root);
@@ -109,6 +111,13 @@ export class Room {
     const left = (globalThis.innerHeight - placeOnPage(root)) / by - taken;
     const screen = (globalThis.innerHeight - BAR) / by;
     return { width, ...availableHeight(header.shape[0], left, screen, taken, AIR) };
+  }
+
+  /** Shows the lines, but in the place of what is unfolded, and where a presentation would show half of them. */
+  placeLines() {
+    const { lines, steps, finder, drawn } = this.view;
+    const isCut = this.found?.presented && this.found.width < WIDE;
+    setProperty(lines.stage, "hidden", !drawn.header.lines || isCut || steps.possible || finder.painting);
   }
 
   /** @param {boolean} [lines] whether they are drawn at once, if they are in the window */
@@ -122,8 +131,7 @@ export class Room {
     const side = clamp(width * 0.29, ...SIDE);
     view.heatmap.layout(beside ? Math.floor(width - 24 - side) : width, high, presented);
     view.main.style.width = beside ? `${Math.max(LEAST_MAIN, view.heatmap.width)}px` : "";
-    // nothing that a presentation would show in half, and nothing in the place of what is unfolded
-    view.lines.stage.hidden = !header.lines || (presented && !beside) || view.steps.possible || view.finder.painting;
+    this.placeLines();
     view.steps.layout(beside ? width - 25 - Math.max(LEAST_MAIN, view.heatmap.width) : width);
     if (header.lines) {
       // a pixel less: where the page is magnified the width is a rounded one, and the lines would go below

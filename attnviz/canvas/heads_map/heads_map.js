@@ -11,7 +11,7 @@ import { prefersReducedMotion } from "../shared/motion.js";
 import { clamp, formatFixed, formatPercent, formatSigned } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { createStage, sizeCanvas } from "../shared/surface.js";
-import { placeOn } from "../shared/window.js";
+import { placeOn, presentationRoom } from "../shared/window.js";
 import {
   drawLargeHead,
   drawMap,
@@ -32,6 +32,8 @@ const HOLD = 0.3;
 const [ARRIVAL, FLIGHT, LARGE, TENTHS] = [2400, 700, 168, { w: 252, h: 66 }];
 /** Pixels from which the words stand beside the map, and that they take with the gap. */
 const [BESIDE, CARD] = [720, 296];
+/** Pixels above and below a map that is presented: its orders, its legend, and what is said of it. */
+const BELOW = 200;
 /** Pixels that the words beside a head's large picture take. */
 const EDGE = 16;
 const ORDERS = ["kind", "layer"];
@@ -132,7 +134,8 @@ class HeadsMap extends MovedView {
     const room = this.root.clientWidth;
     this.root.classList.toggle("hm-narrow", room < BESIDE);
     const width = room < BESIDE ? room : room - CARD;
-    const view = { by, at: this.at, pointed: this.pointed };
+    const high = presentationRoom(this.root);
+    const view = { by, at: this.at, pointed: this.pointed, ...(high && { high: high - BELOW }) };
     this.scene = mapScene(this.header, this.heads, view, width, readTheme(this.root, this.header.colours));
     return this.scene;
   }

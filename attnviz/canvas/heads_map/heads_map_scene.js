@@ -120,14 +120,14 @@ function placeByKind({ kinds }, heads, width, largest) {
   return { tiles, labels, height: Math.max(0, y - BELOW) };
 }
 
-/** Layers beside each other, heads below; in a narrow window layers below each other. @param {Heads} heads @param {number} width */
-function placeByLayer(heads, width) {
+/** Layers beside each other, heads below; in a narrow window layers below each other. @param {Heads} heads @param {number} width @param {number} high */
+function placeByLayer(heads, width, high) {
   const across = width >= WIDE;
   const [layers, most] = [Math.max(...heads.map(({ layer }) => layer)), Math.max(...heads.map(({ head }) => head))].map(
     (last) => last + 1,
   );
   const [columns, rows] = across ? [layers, most] : [most, layers];
-  const cell = Math.min((width - EDGE) / columns, (across ? HIGH : LOW) / rows, LARGEST);
+  const cell = Math.min((width - EDGE) / columns, high / rows, LARGEST);
   const side = sides(heads, cell - GAP, LEAST_IN_MODEL);
   const tiles = heads.map(({ layer, head }, key) => {
     const [column, row] = across ? [layer, head] : [head, layer];
@@ -138,13 +138,13 @@ function placeByLayer(heads, width) {
 }
 
 /**
- * @param {HeadsMapHeader} header @param {Heads} heads @param {{ by: string, at: number | null, pointed?: number | null }} view
+ * @param {HeadsMapHeader} header @param {Heads} heads @param {{ by: string, at: number | null, pointed?: number | null, high?: number }} view
  * @param {number} width @param {Theme} theme
  */
-export function mapScene(header, heads, { by, at, pointed = null }, width, theme) {
-  let placed = placeByLayer(heads, width);
+export function mapScene(header, heads, { by, at, pointed = null, ...room }, width, theme) {
+  const { high = width >= WIDE ? HIGH : LOW } = room;
+  let placed = placeByLayer(heads, width, high);
   if (by === "kind") {
-    const high = width >= WIDE ? HIGH : LOW;
     let largest = LARGEST;
     const fit = () => (placed = /** @type {any} */ (placeByKind(header, heads, width, largest)));
     while (fit().height > high && largest > 28) largest -= 2;

@@ -33,7 +33,7 @@ import {
 /** @import { TokenLabels } from "../shared/token_labels.js" */
 
 /** Pixels of labels that are presented, at least and at most: such a page is magnified besides. */
-const [PRESENTED, LARGE] = [13, 17];
+const [PRESENTED, LARGE] = [14, 17];
 
 export class Heatmap {
   /** @param {HeadComponent} view */

@@ -2,6 +2,7 @@
 // of tokens, the cell, their labels as pills, the box that a drag draws.
 
 import { inkOn, toRgb } from "../shared/colour.js";
+import { letterSize } from "../scene/text_width.js";
 import { formatFixed } from "../shared/numbers.js";
 import { MASKED_16 } from "../shared/packing.js";
 import { clipTo, drawWith, fillBox, outline, strokeGrid } from "../shared/surface.js";
@@ -24,7 +25,10 @@ import {
  * @type {{ of: (scene: HeatmapScene) => unknown, draw: (context: DrawingContext, scene: HeatmapScene) => void }[]}
  */
 const MARKS = [
-  { of: ({ cells, picture }) => (cells.w >= 24 && cells.h >= 13 ? picture : null), draw: drawNumbers },
+  {
+    of: ({ cells, picture }) => (cells.w >= 24 && cells.h >= Math.max(13, letterSize(10)) ? picture : null),
+    draw: drawNumbers,
+  },
   { of: ({ segments }) => (segments.flat().length ? segments : null), draw: drawSegments },
   { of: ({ wanted }) => (wanted ? [...wanted] : null), draw: drawWanted },
 ];

@@ -33,7 +33,7 @@ const [TALLEST, AROUND] = [400, 290];
 /** Pixels that the answer beside it is wide, and between them; how wide and high the picture itself is below that. */
 const [ANSWER, AIR, PLAIN] = [[160, 240], 20, 150];
 /** Pixels that are said and pressed above and below a picture that is presented. */
-const BELOW = 190;
+const BELOW = 235;
 
 /**
  * What is on show: the picture's file, it with and without its colours, and what is chosen just now.

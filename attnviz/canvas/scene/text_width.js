@@ -74,7 +74,7 @@ function advanceOfOther(letter) {
 }
 
 /** Pixels of letters at least while a page is presented, and how many times their size they become for it at most. */
-const [READABLE, MOST] = [16, 1.5];
+const [READABLE, MOST] = [17, 1.7];
 
 /** A window that is narrower is in a hand. */
 const IN_HAND = 640;

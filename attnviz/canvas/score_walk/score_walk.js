@@ -8,10 +8,13 @@ import { FilmView } from "../shared/film_view.js";
 import { formatFixed, formatGrouped, formatPercent } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { sizeCanvas } from "../shared/surface.js";
-import { placeOn } from "../shared/window.js";
-import { drawWalk, readWalks, stopAtX, walkFigure, walkFilm, walkScene } from "./score_walk_scene.js";
+import { placeOn, presentationRoom } from "../shared/window.js";
+import { AROUND, drawWalk, readWalks, stopAtX, walkFigure, walkFilm, walkScene } from "./score_walk_scene.js";
 
 /** @import { Answer, Component, ScoreWalkHeader } from "../shared/types.js" */
+
+/** Pixels below a picture that is presented, for its slider and what is said of it, and of its walks at least. */
+const [BELOW, LEAST] = [140, 150];
 
 /** @extends {FilmView<Answer & ScoreWalkHeader>} */
 class ScoreWalk extends FilmView {
@@ -52,7 +55,9 @@ class ScoreWalk extends FilmView {
     const width = this.root.clientWidth;
     if (!this.held || !width) return;
     const { words, colours } = this.header;
-    this.scene = walkScene(this.header, this.stops, this.at, width, readTheme(this.root, colours));
+    const room = presentationRoom(this.root);
+    const high = room === null ? undefined : Math.max(LEAST, room - AROUND - BELOW);
+    this.scene = walkScene(this.header, this.stops, this.at, width, readTheme(this.root, colours), high);
     drawWalk(sizeCanvas(this.canvas, width, this.scene.height), this.scene);
     const { d, weights, norms } = this.stops[this.at];
     this.slider.value.textContent = formatGrouped(d);

@@ -17,6 +17,8 @@ import { drawWith, fillBox, strokePath, writeText } from "../shared/surface.js";
 const [WIDEST, REACH, MOST] = [4096, 3.2, 24];
 /** Pixels beside the walks, from them to the bars, above both, of the walks, between them and the gradient, of it, below. */
 const [LEFT, WIRES, TOP, HIGH, BELOW, LOW, FOOT] = [44, 56, 26, 262, 56, 84, 34];
+/** Pixels above and below its walks. */
+export const AROUND = TOP + BELOW + LOW + FOOT;
 const NARROW = 640;
 const TICKS = [1, 4, 16, 64, 256, 1024, 4096];
 const KINDS = /** @type {const} */ (["raw", "sqrt"]);
@@ -44,16 +46,16 @@ export function readWalks({ n, d_k }, payload) {
 
 /**
  * @param {Pick<ScoreWalkHeader, "n" | "words" | "pair" | "medians">} header @param {ReturnType<typeof readWalks>} stops
- * @param {number} at the stop of d_k @param {number} width @param {Theme} theme
+ * @param {number} at the stop of d_k @param {number} width @param {Theme} theme @param {number} [high] pixels of its walks
  */
-export function walkScene({ n, words, pair, medians }, stops, at, width, theme) {
+export function walkScene({ n, words, pair, medians }, stops, at, width, theme, high = HIGH) {
   const narrow = width < NARROW;
   const wide = narrow ? width - LEFT - 4 : Math.round((width - LEFT - WIRES) * 0.52);
-  const plot = { x: LEFT, y: TOP, w: wide, h: HIGH };
+  const plot = { x: LEFT, y: TOP, w: wide, h: high };
   const bars = narrow
-    ? { x: LEFT, y: TOP + HIGH + BELOW + LOW + FOOT + 34, w: width - LEFT - 4, h: HIGH }
-    : { x: LEFT + wide + WIRES, y: TOP, w: width - LEFT - wide - WIRES, h: HIGH };
-  const slope = { x: LEFT, y: TOP + HIGH + BELOW, w: wide, h: LOW };
+    ? { x: LEFT, y: high + AROUND + 34, w: width - LEFT - 4, h: high }
+    : { x: LEFT + wide + WIRES, y: TOP, w: width - LEFT - wide - WIRES, h: high };
+  const slope = { x: LEFT, y: TOP + high + BELOW, w: wide, h: LOW };
   const height = narrow ? bars.y + bars.h + 8 : slope.y + LOW + FOOT;
   return {
     stops,

@@ -5,11 +5,6 @@ export type Pins = {
   cell: [number, number] | null;
 };
 
-export type HeadTitles = {
-  template: string;
-  share: number;
-};
-
 export type RowSentence = {
   templates: [string, string, string, string, string];
   row: number | null;
@@ -29,7 +24,7 @@ export type HeadView = {
   title: string;
   kind: "weights" | "values" | "diff" | "scores";
   tile: [number, number] | null;
-  titles: HeadTitles | null;
+  titles: string;
   sentence: RowSentence | null;
   segments: [number[], number[]];
   pins: Pins | null;

@@ -49,20 +49,34 @@ def page() -> None:
 def draw_form() -> Request | None:
     """Draw the form and return its request; None until the visitor allows the model to load.
 
-    The sentence is the first thing on the page; model, examples and how it is read are doors beside it.
+    The sentence is the first thing on the page; other texts, and the model with how it reads, are doors beside it.
     """
     models = sorted(
         (model for model in availabilities() if model.entry.kind != "pictures"),
         key=lambda model: not model.on_this_machine,
     )
     line = st.container(key="sentence-line", horizontal=True, vertical_alignment="center")
-    sentence, doors = line.container(gap="small"), line.container(key="doors", width="content", gap=None)
-    with doors:
-        name = sentence_input.ask_model(
-            choices.MODEL, choices.HUB_ID, models, choices.OTHER_MODEL, label_visibility="collapsed"
-        )
-    may_load, kind, problem = _check_model({model.entry.id: model.entry.kind for model in models}, name)
+    sentence = line.container(gap="small")
+    doors = line.container(key="doors", horizontal=True, width="content", vertical_alignment="center", gap="small")
     document = link_state.value(choices.DOCUMENT)
+    with doors:
+        listed = (
+            (
+                example.text if len(example.text) <= 60 else example.text[:59] + "…",
+                translate_message(example.shows),
+                example,
+            )
+            for example in EXAMPLES
+        )
+        texts = page_parts.draw_examples("example", listed, take_example, _("Texts"))
+        if texts.open:
+            with texts:
+                long_text.draw_choices()
+        with page_parts.menu(_("Model"), "reading", type="tertiary"):
+            name = sentence_input.ask_model(choices.MODEL, choices.HUB_ID, models, choices.OTHER_MODEL)
+            with sentence:  # a question before the model is loaded is asked in the page
+                may_load, kind, problem = _check_model({model.entry.id: model.entry.kind for model in models}, name)
+            frame = "usual" if document else _ask_frame(kind)
     with sentence:
         if document:
             long_text.draw_title(document)
@@ -75,18 +89,6 @@ def draw_form() -> Request | None:
                 label_visibility="collapsed",
             )
             second = _ask_second_text(kind)
-    with doors, st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        listed = (
-            (
-                example.text if len(example.text) <= 60 else example.text[:59] + "…",
-                translate_message(example.shows),
-                example,
-            )
-            for example in EXAMPLES
-        )
-        page_parts.draw_examples("example", listed, take_example)
-        long_text.menu()
-        frame = "usual" if document else _ask_frame(kind)
     request = Request(name, text, second, frame)
     if problem is not None:
         raise problem
@@ -129,19 +131,18 @@ def _ask_frame(kind: str | None) -> Frame:
     frames: dict[str, str] = {"usual": _("as the model expects"), "none": _("nothing")}
     if kind not in ("encoder", "encoder-decoder"):
         frames |= {"start": _("a start token"), "chat": _("the chat template")}
-    with page_parts.menu(_("How it is read"), "reading", type="tertiary"):
-        frame = widgets.select_one(
-            choices.FRAME,
-            _("Put around the sentence"),
-            frames,
-            style="radio",
-            help=_(
-                "Start, end and separator tokens, or a whole chat turn. A model that does not have the "
-                "chosen one reads the sentence as it expects."
-            ),
-        )
-        if kind == "encoder":
-            widgets.toggle(choices.PAIR, _("Add a second sentence"), usual=bool(link_state.value(choices.SECOND)))
+    frame = widgets.select_one(
+        choices.FRAME,
+        _("Put around the sentence"),
+        frames,
+        style="radio",
+        help=_(
+            "Start, end and separator tokens, or a whole chat turn. A model that does not have the "
+            "chosen one reads the sentence as it expects."
+        ),
+    )
+    if kind == "encoder":
+        widgets.toggle(choices.PAIR, _("Add a second sentence"), usual=bool(link_state.value(choices.SECOND)))
     return cast(Frame, frame)
 
 

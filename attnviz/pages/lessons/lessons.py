@@ -68,7 +68,9 @@ def _draw_top(lesson: Lesson, number: int) -> None:
             _draw_dots(lesson, number)
             _draw_walk_button(1, on)
         _draw_sentence_box(lesson)
-        box = st.popover(_lesson_title(lesson), icon=":material/menu:", key=open_lesson.MENU, on_change="rerun")
+        box = st.popover(
+            escape_markdown(_lesson_title(lesson)), icon=":material/menu:", key=open_lesson.MENU, on_change="rerun"
+        )
         if box.open:
             with box:
                 _draw_menu(lesson)
@@ -140,9 +142,8 @@ def _store_sentence(text: str | None) -> None:
 
 
 def _lesson_title(lesson: Lesson) -> str:
-    """The lesson's title, with the number of one of the app's, as a Markdown label."""
-    number = "" if lesson.is_custom else f"{choices.IDS.index(lesson.id) + 1} · "
-    return number + escape_markdown(lesson.title)
+    """The lesson's title, with the number of one of the app's."""
+    return lesson.title if lesson.is_custom else f"{choices.IDS.index(lesson.id) + 1} · {lesson.title}"
 
 
 def _draw_menu(displayed: Lesson) -> None:
@@ -159,7 +160,7 @@ def _draw_menu(displayed: Lesson) -> None:
     for lesson in all_lessons.current_lessons().values():
         st.button(
             _("{title} ({steps} steps, {minutes} min)").format(
-                title=_lesson_title(lesson), steps=len(lesson.steps), minutes=lesson.minutes
+                title=escape_markdown(_lesson_title(lesson)), steps=len(lesson.steps), minutes=lesson.minutes
             ),
             key=f"l-open-{lesson.id}",
             type="primary" if lesson.id == displayed.id else "tertiary",
@@ -306,7 +307,11 @@ def _draw_ending(lesson: Lesson, facts: Facts) -> None:
     if not lesson.page_links and not lesson.is_custom:
         onward = all_lessons.current_lessons()[choices.IDS[choices.IDS.index(lesson.id) + 1]]
         st.button(
-            _lesson_title(onward), key="l-onward", icon=":material/arrow_forward:", on_click=open_lesson.walk, args=(1,)
+            escape_markdown(_lesson_title(onward)),
+            key="l-onward",
+            icon=":material/arrow_forward:",
+            on_click=open_lesson.walk,
+            args=(1,),
         )
 
 

@@ -38,7 +38,7 @@ export function headsOfPass({ family, layers, heads, groups, width }, n, { queri
 export function sentenceHeader(view, { layers, heads, groups }, { labels, doc, tile, edit, pins }) {
   const names = { doc, start: doc, look: doc, editName: doc, data: `${doc},${tile}` };
   const tokens = { q: labels, shape: /** @type {Shape} */ ([labels.length, labels.length]) };
-  const titles = { template: view.overview.words.tile, share: heads / groups };
+  const titles = view.overview.words.tile;
   const plain = { ...edit, painted: edit.painted ? packBits(edit.painted) : "" };
   const each = (/** @type {number} */ count) => Array(layers).fill(count);
   return {

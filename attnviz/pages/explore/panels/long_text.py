@@ -27,33 +27,29 @@ from attnviz.pages.explore.maths import long_texts
 from attnviz.pages.explore.panels import shown_head
 
 LONG = 4_096  #: characters from which on a typed sentence is a long text
-_MENU = "long-menu"
+_MENU = "examples"
 _OWN, _REFUSED = "_long_text", "_long_text_refused"
 COUNTS = {"overview": 2, "tile": 5, "q": 2, "k": 2, "row": 4, "answer": 4}  #: numbers that name one of a head's
 
 
-def menu() -> None:
-    """Draw the menu that opens a long text."""
-    box = st.popover(_("Long text"), icon=":material/menu_book:", type="tertiary", key=_MENU, on_change="rerun")
-    if not box.open:
-        return
-    with box:
-        st.caption(_("A chapter or a chat in place of a sentence: as long as the model reads."))
-        for name, label in titles().items():
-            if name != "own":
-                st.button(label, key=f"long-{name}", on_click=choose, args=(name,), width="stretch")
-        if (refused := st.session_state.pop(_REFUSED, None)) is not None:
-            show_problem(refused)
-        st.file_uploader(
-            _("Open a file: text, or a chat as JSON"),
-            type=["txt", "md", "json"],
-            key="long-file",
-            on_change=_open_own,
-            args=("long-file",),
-        )
-        st.text_area(_("or paste it here"), key="long-pasted", max_chars=None)
-        # not disabled while the box is empty: the server hears of a pasted text only with this button
-        st.button(_("Read it"), key="long-read", on_click=_open_own, args=("long-pasted",))
+def draw_choices() -> None:
+    """Draw what opens a long text, below the examples."""
+    st.caption(_("A chapter or a chat in place of a sentence: as long as the model reads."))
+    for name, label in titles().items():
+        if name != "own":
+            st.button(label, key=f"long-{name}", on_click=choose, args=(name,), width="stretch")
+    if (refused := st.session_state.pop(_REFUSED, None)) is not None:
+        show_problem(refused)
+    st.file_uploader(
+        _("Open a file: text, or a chat as JSON"),
+        type=["txt", "md", "json"],
+        key="long-file",
+        on_change=_open_own,
+        args=("long-file",),
+    )
+    st.text_area(_("or paste it here"), key="long-pasted", max_chars=None)
+    # not disabled while the box is empty: the server hears of a pasted text only with this button
+    st.button(_("Read it"), key="long-read", on_click=_open_own, args=("long-pasted",))
 
 
 def titles() -> dict[str, str]:
