@@ -14,7 +14,7 @@ import { textWidth, wrapText } from "../scene/text_width.js";
 /** @import { Mark } from "../scene/marks.js" */
 
 /** Below this width lanes have their names above them. Pixels of names beside, of a name above, of tokens, that a brick falls. */
-const [NARROW, NAMES, ABOVE, LABELS, FALL] = [640, 168, 28, 24, 40];
+const [NARROW, NAMES, ABOVE, LABELS, FALL] = [640, 168, 46, 24, 40];
 /** Pixels of a brick's height at most, and of the width from which on it bears its token. */
 const [BRICK, BEARS] = [34, 34];
 const [WIDE, HIGH] = [960, 420]; // of a file
@@ -39,8 +39,17 @@ export function brickScene(header, at, size, theme) {
   const top = isNarrow ? ABOVE : FALL;
   const free = height - top - LABELS - (isNarrow ? ABOVE : 8);
   const brick = clamp(free / (header.total + 1), 1, BRICK);
-  const place = { left, pitch, brick, gap: pitch > 4 && brick > 4 ? 1 : 0, top, base: height - 2, isNarrow };
-  const marks = [...laneMarks(header, at, place, theme), ...captionMarks(header, at, place, size, theme)];
+  const place = {
+    left,
+    pitch,
+    brick,
+    gap: pitch > 4 && brick > 4 ? 1 : 0,
+    fall: isNarrow ? 8 : FALL,
+    top,
+    base: height - 2,
+    isNarrow,
+  };
+  const marks = [...laneMarks(header, at, place, theme), ...captionMarks(header, at, place, theme)];
   return { ...size, theme, marks };
 }
 
@@ -51,11 +60,16 @@ export function stepUnder({ rows, contexts }, width, x) {
   return step < 0 ? contexts.length - 1 : step;
 }
 
-/** @typedef {{ left: number, pitch: number, brick: number, gap: number, top: number, base: number, isNarrow: boolean }} Place */
+/** @typedef {{ left: number, pitch: number, brick: number, gap: number, fall: number, top: number, base: number, isNarrow: boolean }} Place */
 
 /** Bricks of both lanes, and the tokens between them. */
 /** @param {Omit<BrickRun, "at">} header @param {number} at @param {Place} place @param {Theme} theme @returns {Mark[]} */
-function laneMarks({ labels, rows, contexts, total, colours }, at, { left, pitch, brick, gap, top, base }, theme) {
+function laneMarks(
+  { labels, rows, contexts, total, colours },
+  at,
+  { left, pitch, brick, gap, fall, top, base },
+  theme,
+) {
   const [first, end] = [at ? contexts[at - 1] : 0, contexts[at]];
   const level = base - (at + 1) * brick;
   const old = contexts.slice(0, at).map((context, step) => {
@@ -67,7 +81,7 @@ function laneMarks({ labels, rows, contexts, total, colours }, at, { left, pitch
     const isThere = token < end;
     const halves = (/** @type {string} */ lane, /** @type {number} */ y, /** @type {number} */ alpha) =>
       /** @type {const} */ (["k", "v"]).map((half, n) => {
-        const box = { x, y: y + (n * (brick - gap)) / 2 - (isThere ? 0 : FALL), w: pitch - gap, h: (brick - gap) / 2 };
+        const box = { x, y: y + (n * (brick - gap)) / 2 - (isThere ? 0 : fall), w: pitch - gap, h: (brick - gap) / 2 };
         return mark(`${lane}-${half}-${token}`, "box", { ...box, colour: colours[half], alpha: isThere ? alpha : 0 });
       });
     return [...halves("cached", top, token < first ? 0.45 : 1), ...halves("anew", level, 1)];
@@ -89,8 +103,8 @@ function laneMarks({ labels, rows, contexts, total, colours }, at, { left, pitch
   return [...old, ...tokens, ...joints, ...words];
 }
 
-/** Name and counts of both lanes. @param {Omit<BrickRun, "at">} header @param {number} at @param {Place} place @param {{ width: number }} size @param {Theme} theme */
-function captionMarks({ contexts, kept, total, words, colours }, at, { brick, base, isNarrow }, { width }, theme) {
+/** Name and counts of both lanes. @param {Omit<BrickRun, "at">} header @param {number} at @param {Place} place @param {Theme} theme */
+function captionMarks({ contexts, kept, total, words, colours }, at, { brick, base, isNarrow }, theme) {
   const counts = tokensComputed(contexts, at);
   const values = { bytes: formatBytes(kept[at]), again: formatGrouped(counts[1] - counts[0]) };
   return /** @type {const} */ (["cached", "anew"]).flatMap((lane, n) => {
@@ -98,11 +112,11 @@ function captionMarks({ contexts, kept, total, words, colours }, at, { brick, ba
     const number = formatGrouped(counts[n]);
     const about = fill(words[`${lane}_about`], { n: counts[n], ...values });
     if (isNarrow) {
-      const y = n ? base - total * brick - 15 : 10;
+      const y = n ? base - total * brick - 35 : 10;
       const text = `${number} ${about}`;
       return [
         textMark(`${lane}-name`, words[lane], { x: 0, y, size: 14, ...strong }),
-        textMark(`${lane}-about`, text, { x: width - textWidth(text, 13), y, size: 13, colour: theme.text }),
+        textMark(`${lane}-about`, text, { x: 0, y: y + 18, size: 13, colour: theme.text }),
       ];
     }
     const lines = wrapText(about, NAMES - 14, 13);
