@@ -127,8 +127,8 @@ export function writtenSums({ plus, minus }) {
 
 /** @param {DrawingContext} context @param {FlowsScene} scene */
 export function drawFlows(context, scene) {
-  const { header, placed, ticks, middle, theme, pointed, height, width, at, edges, lanes, banks } = scene;
-  const { flows, targets, kinds, pair, words, head } = header;
+  const { header, placed, ticks, middle, theme, pointed, height, width, at } = scene;
+  const { flows, kinds, words, head } = header;
   const isPlain = pointed === null || placed.some(({ i, isCut }) => i === pointed && isCut);
   for (const flow of placed) {
     const [, kind] = flows[flow.i];
@@ -144,6 +144,15 @@ export function drawFlows(context, scene) {
   }
   writeText(context, words.layer, middle, height - FOOT + 6, theme, "12px", 0.85, "center");
   writeText(context, shortenText(`“${header.prompt}”`, width, 15, 600), middle, height - 26, theme, "600 15px", 1, "center");
+  drawNames(context, scene);
+  drawSums(context, scene);
+  writeText(context, words.rest, 0, height - 6, theme, "12px", 0.85);
+} // prettier-ignore
+
+/** What stands beside the layers: a name and what it adds, struck through where it is cut. @param {DrawingContext} context @param {FlowsScene} scene */
+function drawNames(context, scene) {
+  const { header, placed, theme, pointed, width, at } = scene;
+  const { flows, head } = header;
   for (const flow of placed) {
     const [name, kind, layer, , before] = flows[flow.i];
     if (kind === "rest" || layer >= at) continue;
@@ -159,6 +168,12 @@ export function drawFlows(context, scene) {
     strokePath(context, [flow.from - 5, y - 6], [flow.from + 5, y + 6]);
     strokePath(context, [flow.from - 5, y + 6], [flow.from + 5, y - 6]);
   }
+} // prettier-ignore
+
+/** Both words above what flows to them, and how far the first is ahead. @param {DrawingContext} context @param {FlowsScene} scene */
+function drawSums(context, scene) {
+  const { header, middle, theme, width, at, edges, lanes, banks } = scene;
+  const { flows, targets, pair, words } = header;
   const { lead, plus, minus } = writtenSums(scene);
   const sums = [plus, minus];
   targets.forEach((token, i) => {
@@ -178,7 +193,6 @@ export function drawFlows(context, scene) {
   const isChanged = flows.some((flow) => flow[3] !== flow[4]);
   const about = !all ? words.so_far : isChanged ? fill(words.before, { lead: formatSigned(before, 2) }) : words.lead;
   writeText(context, about, middle, TOP - 28, theme, "13px", 0.9, "center");
-  writeText(context, words.rest, 0, height - 6, theme, "12px", 0.85);
 } // prettier-ignore
 
 /** A flow: across from its layer, around a corner, and up. @param {DrawingContext} context @param {FlowsScene} scene @param {Placed} flow @param {boolean} isLit */
