@@ -42,7 +42,7 @@ class AttentionStory extends View {
     this.rows = el("div", "as-rows");
     this.stage = el("div", "as-stage");
     this.stage.append(this.canvas, this.rows);
-    this.bar = el("div", "av-line as-bar");
+    this.bar = el("div", "av-player as-bar");
     this.said = el("output", "as-said", null, { "aria-live": "polite" });
     this.handleLine = el("div", "as-handle");
     this.player = addButton(this.bar, "▶", "", () => (this.stopFilm ? this.stop() : this.play()));

@@ -100,12 +100,12 @@ def _texts() -> dict[str, str]:
         "larger": _("Larger kernel"),
         "dilate": _("dilated"),
         "arrived": _(
-            "Over {distance} {distance:word|words}, a signal takes {recurrence} {recurrence:step|steps} in a "
+            "From the first of {tokens} words to the last, a signal takes {recurrence} {recurrence:step|steps} in a "
             "recurrence, {convolution} in convolutions with kernel {kernel}, 1 in attention. "
             "For it attention compares all {pairs} pairs of words."
         ),
         "dilated": _(
-            "Over {distance} {distance:word|words}, a signal takes {recurrence} {recurrence:step|steps} in a "
+            "From the first of {tokens} words to the last, a signal takes {recurrence} {recurrence:step|steps} in a "
             "recurrence, {convolution} in dilated convolutions with kernel {kernel}, 1 in attention. "
             "For it attention compares all {pairs} pairs of words."
         ),

@@ -203,10 +203,11 @@ function goalMarks({ distance }, { width, height, theme, header }, { x, isNarrow
 /** What is to be seen, in a sentence. @param {Race} race @param {RaceHeader["words"]} words */
 export function raceSentence(race, words) {
   const [recurrence, convolution, attention] = MACHINES.map((machine) => stepsToArrive(machine, race));
-  const pairs = formatGrouped((race.distance + 1) ** 2);
-  const { distance, kernel } = race;
+  const tokens = race.distance + 1; // as the costs below count them
+  const pairs = formatGrouped(tokens ** 2);
+  const { kernel } = race;
   return fill(race.dilated ? words.dilated : words.arrived, {
-    distance,
+    tokens,
     kernel,
     recurrence,
     convolution,
