@@ -83,7 +83,7 @@ STOPS = (
     Stop("sharing_columns", "sharing", ".av-slider-range", "Right", r"^GQA\. 32 query heads on 4 K/V heads\. 512 MiB",
          ".av-slider-range", "aria-valuetext"),
     Stop("signal_race", "compare", ".sr-goal", "Left Left", r"^Over 18 words, .* takes 18 steps .*, 9 in", ".sr-said"),
-    Stop("signal_race", "compare", ".sr-bar .av-slider-range", "Home Right Right", r"^step 0 of 18$",
+    Stop("signal_race", "compare", ".sr-bar .av-slider-range", "Home Right Right", r"^step 2 of 18$",
          ".sr-bar .av-slider-range", "aria-valuetext"),
     Stop("glossary_wall", "glossary", "[data-term][tabindex='0']", "Right Right", r"^attention$", ".gw-name",
          leaves="one => one.getRootNode().querySelector('.gw-card').hidden"),

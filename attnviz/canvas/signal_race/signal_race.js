@@ -64,6 +64,13 @@ class SignalRace extends FilmView {
       return Math.round((placeOn(this.canvas, event)[0] - x(0)) / pitch);
     };
     for (const node of [this.canvas, this.goal]) this.dragged(node, wordAt, (words) => this.setDistance(words));
+    this.range.addEventListener("keydown", (event) => {
+      const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+      if (!by) return;
+      event.preventDefault();
+      const { ticks } = this.header;
+      this.goTo((Math.round(this.at / ticks) + by) * ticks);
+    });
     this.goal.addEventListener("keydown", (event) => {
       const { distance } = this;
       const to = {

@@ -168,7 +168,9 @@ def board(
         "colours": _colours(),
     }
     header |= {"name": fingerprint(str(header))} | vars(pick)
-    listeners = {f"on_{t.name}_change": partial(handle_tab, t.name) for t in tabs if t.name != "part"}
+    listeners: dict[str, Callable[[], None]] = {
+        f"on_{t.name}_change": partial(handle_tab, t.name) for t in tabs if t.name != "part"
+    }
     listeners["on_edit_change"] = handle_edit
     mount_component("tensor_board", key, "pick", header, read_pick, on_pick, b"", **listeners)
 
