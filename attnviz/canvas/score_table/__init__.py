@@ -127,7 +127,7 @@ def is_shown(value: float) -> bool:
 
 def describe_sum(word: str, score: float, baseline: float, outside: float = 0.0) -> list[str]:
     """What a table's sum is: the score of a key above that of its rivals, and what of it no part carries."""
-    numbers = f"{score:.2f} {baseline:.2f} {score - baseline:+.3f} {outside:+.3f}".replace("-", "−").split()
+    numbers = f"{score:z.2f} {baseline:z.2f} {score - baseline:+z.3f} {outside:+z.3f}".replace("-", "−").split()
     written = dict(zip(("score", "baseline", "difference", "outside"), numbers, strict=True))
     above = _("= “{key}” {score}, its rivals {baseline}: {difference}").format(key=word.strip(), **written)
     return [above, *([_("{outside} no part carries").format(**written)] if is_shown(outside) else [])]

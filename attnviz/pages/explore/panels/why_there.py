@@ -107,7 +107,7 @@ def _describe(found: why_there.WhyThere, tokens: Sequence[str], query: int, key:
             weight=found.weight,
             part=part_label(found.largest),
             value=found.value,
-            rest=f"{found.difference - found.value:+.1f}".replace("-", "−"),
+            rest=f"{found.difference - found.value:+z.1f}".replace("-", "−"),
         ),
         ""
         if found.source is None
