@@ -3,7 +3,7 @@
 import pytest
 
 WITH_CHARTS = [
-    ("decoding", {"d_model": "core", "d_steps": "2"}),
+    ("decoding", {"d_view": "policies"}),
     ("compare", {}),
     ("compare", {"c_section": "shared"}),
     ("positions", {"p_section": "scores"}),

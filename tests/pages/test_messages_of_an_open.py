@@ -16,7 +16,7 @@ from tests.pages.conftest import charts, open_page
 
 MOST = 60
 #: pages that open with charts, which are built for the first visitor alone
-WITH_CHARTS = {"build", "masks", "scaling", "sharing", "decoding", "compare"}
+WITH_CHARTS = {"build", "masks", "scaling", "sharing", "compare"}
 
 
 @pytest.mark.parametrize("page", [row.name for row in PAGES])

@@ -18,7 +18,7 @@ def test_a_picture_that_moves_is_saved_as_a_film_of_a_part_of_it(tmp_path):
     film = tmp_path / "tiles.webp"
     assert main(["figure", "fast", "-o", str(film), "--square", "--part", "0", "0.1"]) == 0
     saved = Image.open(film)
-    assert (saved.size, len(list(ImageSequence.Iterator(saved)))) == ((1080, 1080), 3)
+    assert (saved.size, len(list(ImageSequence.Iterator(saved)))) == ((1080, 1080), 7)
 
 
 @pytest.mark.parametrize(
