@@ -70,5 +70,5 @@ def test_figures_of_a_page_and_of_a_head_and_costs_of_heads(lowest: Installed) -
     assert out[1].read_bytes().startswith(b"\x89PNG")
     rows = [len(list(csv.DictReader((lowest.away / f"{name}.csv").open()))) for name in ("head", "sharing", "heads")]
     assert rows[0] == 13, "one for each word of Start"
-    assert rows[1] == 3, "MHA, GQA and MQA"
+    assert rows[1] == 6, "32 query heads on 1, 2, 4 to 32 K/V heads"
     assert rows[2] >= 2 * 4 * 2
