@@ -70,7 +70,9 @@ def test_the_locked_versions_are_all_that_the_app_needs(wheel: Path, tmp_path: P
     assert missing == []
     made = app.run(app.attnviz, "figure", "sharing", "-o", "sharing.csv")
     assert made.returncode == 0, made.stderr
-    assert len((away / "sharing.csv").read_text().splitlines()) == 7, "a heading; 32 query heads on 1, 2, 4 to 32 K/V heads"
+    assert len((away / "sharing.csv").read_text().splitlines()) == 7, (
+        "a heading; 32 query heads on 1, 2, 4 to 32 K/V heads"
+    )
 
 
 @pytest.mark.slow

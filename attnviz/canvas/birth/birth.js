@@ -22,10 +22,10 @@ import {
   placeStory,
   birthScene,
 } from "./birth_scene.js";
-import { HEIGHT, nearestStep, shareAt, stepTimes } from "./curves.js";
+import { nearestStep, shareAt, stepTimes } from "./curves.js";
 import { forward, passesByStep, decodeSingles } from "./forward.js";
 import { ARROWS } from "../shared/controls.js";
-import { placeOn } from "../shared/window.js";
+import { placeOn, presentationRoom } from "../shared/window.js";
 
 /** @import { Pass } from "./forward.js" */
 /** @import { BirthHeader, Component } from "../shared/types.js" */
@@ -269,12 +269,13 @@ class Birth extends FilmView {
     const pass = numbers ? forward(decodeSingles(numbers), ids, sizes, silenced) : this.passes?.get(this.at);
     const scene = pass ? birthScene(this.held, pass, step, silenced) : this.heads.scene;
     if (!scene) return;
-    const story = placeStory(this.held, scene, Math.max(240, this.left.clientWidth));
+    const room = presentationRoom(this.story) ?? Infinity;
+    const story = placeStory(this.held, scene, Math.max(240, this.left.clientWidth), room);
     const placed = placeHeads(this.held, Math.min(620, this.right.clientWidth), Infinity);
     const now = { step, reached: this.reached, silenced };
     drawStory(sizeCanvas(this.story, story.width, story.height), story, this.held, now, theme);
     drawHeads(sizeCanvas(this.maps, placed.width, placed.height), placed, this.held, scene, theme);
-    layOver(this.curves, { x: 0, y: 0, w: story.width, h: HEIGHT });
+    layOver(this.curves, { x: 0, y: 0, w: story.width, h: story.high });
     const best = this.heads.lay(this.held, scene, story, placed);
     const said = joinTexts(words.join_sentences, [scene.said, momentSentence(this.held, this.reached)]);
     setText(this.said, said);

@@ -1,6 +1,6 @@
 // A step of training as a drawing: its curves, sentence and words, and all heads; as a figure; and all steps as a film. No page.
 
-import { drawCurves, HEIGHT } from "./curves.js";
+import { drawCurves, HEIGHT, LEAST } from "./curves.js";
 import { forward, meanLoss, patternScores, decodeSingles } from "./forward.js";
 import { ramp } from "../shared/colour.js";
 import { fill, visibleToken } from "../shared/dom.js";
@@ -123,29 +123,38 @@ function placeChips(name, tokens, below, widest, start, width) {
   return { name, chips, at: start + (left ? CHIP.h : LINE) / 2, end: y + CHIP.h + CHIP.gap };
 }
 
-/** The left half: curves, the sentence, and both copies. @param {Told} header @param {BirthScene} scene @param {number} width */
-export function placeStory(header, { said, guessed }, width) {
+/**
+ * The left half: curves, the sentence, and both copies. Curves are lower where it would not fit its room.
+ * @param {Told} header @param {BirthScene} scene @param {number} width @param {number} [room] pixels of its height
+ * @param {number} [high] pixels of the curves
+ * @returns {{ lines: string[], moment: string[], copies: ReturnType<typeof placeChips>[], width: number, height: number, high: number }}
+ */
+export function placeStory(header, scene, width, room = Infinity, high = HEIGHT) {
+  const { said, guessed } = scene;
   const { ids, tokens, words } = header;
   const lines = wrapText(said, width, 14);
   const moment = wrapText(momentSentence(header, Infinity), width, 14, 600); // it has its room before it is written
-  const start = HEIGHT + (lines.length + moment.length) * LINE + 8;
+  const start = high + (lines.length + moment.length) * LINE + 8;
   const half = ids.length / 2;
   const numbers = ids.slice(0, half).map((number) => ({ text: fill(words.number, { number }), good: false }));
   const widest = Math.max(...numbers.map(({ text }) => textWidth(text, belowSize())));
   const first = placeChips(words.first, tokens, numbers, widest, start, width);
   const second = placeChips(words.second, tokens, guessed, textWidth("✗ 99.9%", belowSize()), first.end, width);
-  return { lines, moment, copies: [first, second], width, height: second.end };
+  const over = second.end - room;
+  if (over > 0 && high > LEAST) return placeStory(header, scene, width, room, Math.max(LEAST, high - over));
+  return { lines, moment, copies: [first, second], width, height: second.end, high };
 }
 
 /**
  * @param {DrawingContext} context @param {Story} story @param {Told} header
  * @param {{ step: number, reached: number, silenced: ReadonlySet<number> }} now @param {Theme} theme
  */
-export function drawStory(context, { lines, moment, copies, width }, header, now, theme) {
-  drawCurves(context, width, header, theme, now);
-  lines.forEach((line, i) => writeText(context, line, 0, HEIGHT + (i + 0.5) * LINE, theme, "14px"));
+export function drawStory(context, story, header, now, theme) {
+  const { lines, moment, copies, width, high } = story;
+  drawCurves(context, { width, high }, header, theme, now);
+  lines.forEach((line, i) => writeText(context, line, 0, high + (i + 0.5) * LINE, theme, "14px"));
   if (momentSentence(header, now.reached)) {
-    const top = HEIGHT + (lines.length + 0.5) * LINE;
+    const top = high + (lines.length + 0.5) * LINE;
     moment.forEach((line, i) => writeText(context, line, 0, top + i * LINE, theme, "600 14px"));
   }
   for (const { name, chips, at } of copies) {

@@ -8,7 +8,8 @@ import { drawWith, strokeGrid, strokePath } from "../shared/surface.js";
 /** @typedef {Pick<BirthHeader, "curves" | "colours" | "words" | "names" | "moment">} Told */
 
 const [LEFT, RIGHT, FOOT, GAP] = [34, 30, 34, 28];
-export const HEIGHT = 316;
+/** Pixels of all curves, and where a presented page has less room. */
+export const [HEIGHT, LEAST] = [316, 220];
 const TICKS = [0, 10, 30, 100, 300, 1000, 3000, 10000];
 /** Up to here steps stand about as far apart as without a logarithm, so that step 0 has a place. */
 const BEND = 15;
@@ -54,15 +55,16 @@ export function stepTimes({ curves, steps }) {
 
 /**
  * Draws all curves up to the step `reached`, and the handle.
- * @param {DrawingContext} ink @param {number} width @param {Told} header @param {Theme} theme
+ * @param {DrawingContext} ink @param {{ width: number, high: number }} size @param {Told} header @param {Theme} theme
  * @param {{ step: number, reached: number, silenced: ReadonlySet<number> }} now
  */
-export function drawCurves(ink, width, { curves, colours, words, names, moment }, theme, { step, reached, silenced }) {
+export function drawCurves(ink, { width, high: height }, { curves, colours, words, names, moment }, theme, now) {
+  const { step, reached, silenced } = now;
   const last = curves.at[curves.at.length - 1];
   const wide = width - LEFT - RIGHT;
   const xOf = (/** @type {number} */ at) => LEFT + wide * shareOf(at, last);
   const ticks = TICKS.filter((tick) => tick <= last);
-  const high = (HEIGHT - FOOT - 3 * GAP) / 3.4;
+  const high = (height - FOOT - 3 * GAP) / 3.4;
   const ceiling = Math.max(...curves.losses) * 1.05;
   let foot = 0;
   const box = (/** @type {string} */ title, /** @type {number} */ share, /** @type {string} */ top) => {

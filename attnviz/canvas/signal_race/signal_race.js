@@ -19,7 +19,7 @@ import { raceFigure, raceFilm, raceLayout, raceMarks, raceSentence } from "./rac
 
 /** Milliseconds of a step, and of all at most. */
 const [STEP, LONGEST] = [260, 6000];
-/** Pixels of the picture at least and at most, and of what stands below it. */
+/** Pixels of the picture at least and at most, and of what stands below it at least. */
 const ROOM = { least: 330, most: 560, below: 120 };
 
 /** @extends {FilmView<Answer & RaceHeader>} */
@@ -115,7 +115,9 @@ class SignalRace extends FilmView {
   }
 
   measure() {
-    this.height = pictureHeight(this.root, ROOM);
+    setText(this.said, raceSentence(this.state, this.header.words));
+    const below = Math.max(ROOM.below, this.bar.offsetHeight + this.said.offsetHeight + 16);
+    this.height = pictureHeight(this.root, { ...ROOM, below });
   }
 
   resize() {
