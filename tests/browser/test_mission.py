@@ -819,7 +819,7 @@ def test_a_mistake_is_found_from_a_cold_start_and_shown_in_true_numbers(visit):
 
 ODD = "Say <b>x</b> **y** $z$ 中文 🙂 <img src=x onerror=window.hacked=1>"
 AS_TYPED = "Say<b>x</b>**y**$z$中文🙂<img"  #: without blanks
-#: besides Start, where the stranger of the promise types it last; Masks paints the words, and counts them in its sentence
+#: besides Start, where the stranger of the promise types it last; Masks paints its words, and says how many they are
 SENTENCES = {
     "/explore?open_stages=true&open_next=true": "Sentence",
     "/build": "Sentence",
