@@ -82,7 +82,7 @@ STOPS = (
          "aria-valuetext"),
     Stop("sharing_columns", "sharing", ".av-slider-range", "Right", r"^GQA\. 32 query heads on 4 K/V heads\. 512 MiB",
          ".av-slider-range", "aria-valuetext"),
-    Stop("signal_race", "compare", ".sr-goal", "Left Left", r"^Over 18 words, .* takes 18 steps .*, 9 in", ".sr-said"),
+    Stop("signal_race", "compare", ".sr-goal", "Left Left", r"^From the first of 19 words .* takes 18 steps .*, 9 in", ".sr-said"),
     Stop("signal_race", "compare", ".sr-bar .av-slider-range", "Home Right Right", r"^step 2 of 18$",
          ".sr-bar .av-slider-range", "aria-valuetext"),
     Stop("glossary_wall", "glossary", "[data-term][tabindex='0']", "Right Right", r"^attention$", ".gw-name",
