@@ -132,7 +132,7 @@ def test_a_picture_on_show_is_saved_byte_for_byte_as_the_command_writes_it(link,
 
 @pytest.mark.parametrize("link", LINKS)
 def test_the_command_s_files_are_those_that_the_page_saves(link, server_url, new_page):
-    page = new_page(locale="en")
+    page = new_page(locale="en", reduced_motion="reduce")  # no film is on its way while it is saved
     key = opened_menu(page, f"{server_url}/{link}")
     figure = run_page(app_link(link), key).figure
     looks = FileRequest()

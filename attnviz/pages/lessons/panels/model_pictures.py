@@ -10,7 +10,7 @@ from functools import cache
 import streamlit as st
 
 from attnviz.analysis import head_matrix
-from attnviz.app import head_drawing, show
+from attnviz.app import head_drawing, presenting, show
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
@@ -151,7 +151,8 @@ def draw_parts(subject: Subject, _settings: PictureSettings, key: str) -> None:
     )
     caption = escape_markdown(template.format(**facts.values))
     logit_flows(key, flows_figure(attribution, attribution, attribution.strongest, subject.text))
-    st.caption(caption)
+    if not presenting.is_presenting():  # there the picture has the height, and says the same in numbers
+        st.caption(caption)
 
 
 def draw_pair(subject: Subject, settings: PictureSettings, key: str) -> None:
