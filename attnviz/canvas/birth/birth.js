@@ -271,7 +271,10 @@ class Birth extends FilmView {
     if (!scene) return;
     const room = presentationRoom(this.story) ?? Infinity;
     const story = placeStory(this.held, scene, Math.max(240, this.left.clientWidth), room);
-    const placed = placeHeads(this.held, Math.min(620, this.right.clientWidth), Infinity);
+    const below = this.heads.pointed.offsetHeight + this.scale.offsetHeight + 16;
+    const rows = ((presentationRoom(this.maps) ?? Infinity) - below) / sizes.layers;
+    const most = Math.max(80, rows - NAME - 8);
+    const placed = placeHeads(this.held, Math.min(620, this.right.clientWidth), most);
     const now = { step, reached: this.reached, silenced };
     drawStory(sizeCanvas(this.story, story.width, story.height), story, this.held, now, theme);
     drawHeads(sizeCanvas(this.maps, placed.width, placed.height), placed, this.held, scene, theme);

@@ -124,7 +124,8 @@ function placeChips(name, tokens, below, widest, start, width) {
 }
 
 /**
- * The left half: curves, the sentence, and both copies. Curves are lower where it would not fit its room.
+ * The left half: curves, the sentence, and both copies. Where it would not fit its room curves are lower; if they cannot
+ * be, what the words themselves bear is not said.
  * @param {Told} header @param {BirthScene} scene @param {number} width @param {number} [room] pixels of its height
  * @param {number} [high] pixels of the curves
  * @returns {{ lines: string[], moment: string[], copies: ReturnType<typeof placeChips>[], width: number, height: number, high: number }}
@@ -132,7 +133,7 @@ function placeChips(name, tokens, below, widest, start, width) {
 export function placeStory(header, scene, width, room = Infinity, high = HEIGHT) {
   const { said, guessed } = scene;
   const { ids, tokens, words } = header;
-  const lines = wrapText(said, width, 14);
+  const lines = room < Infinity && high === LEAST ? [] : wrapText(said, width, 14);
   const moment = wrapText(momentSentence(header, Infinity), width, 14, 600); // it has its room before it is written
   const start = high + (lines.length + moment.length) * LINE + 8;
   const half = ids.length / 2;
