@@ -66,7 +66,10 @@ def main(*names: str) -> None:
 def take(browser: Any, root: str, name: str, where: str, dark: bool, width: int, height: int, text: str | None) -> None:
     """Take one screenshot once the page has finished running."""
     context = browser.new_context(
-        bypass_csp=True, viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        bypass_csp=True,
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if dark else "light",
+        reduced_motion="reduce",  # films that play on arrival stand at their end
     )
     page = context.new_page()
     page.goto(root + where)
