@@ -3,7 +3,7 @@
 
 import { readableColour } from "../shared/colour.js";
 import { fill } from "../shared/dom.js";
-import { clamp, formatFixed, formatPercent, toSignificant } from "../shared/numbers.js";
+import { clamp, formatPercent, formatTypeset, toSignificant } from "../shared/numbers.js";
 import { cutToFit } from "../shared/token_labels.js";
 import { textWidth } from "../scene/text_width.js";
 import { HEADING, LENS_LETTERS, NUMBER, SHOWS, storyLayout } from "./story_layout.js";
@@ -20,9 +20,6 @@ import { largestOf } from "./story_numbers.js";
 /** Letters of the sentence, at most and at least. */
 const [LARGEST, SMALLEST] = [44, 15];
 const PALE = 0.35;
-
-/** @param {number} value */
-export const signed = (value) => formatFixed(value, 2).replace("-", "−");
 
 /** Strong and weak numbers as shares, by roots, so that small ones are seen. @param {ArrayLike<number>} values @param {number} most */
 function toShares(values, most) {
@@ -170,7 +167,7 @@ function scoreMarks(scene, key, n) {
       ...{ ...box, x: bar.x + zero + Math.min(0, long), w: Math.abs(long) },
       ...{ colour: ROLES.score, alpha },
     }),
-    textMark(`number-${key}`, out ? look.words.hidden : signed(value), {
+    textMark(`number-${key}`, out ? look.words.hidden : formatTypeset(value), {
       ...{ ...number, alpha: out ? PALE : 1, weight: isPair ? 600 : 400, colour: look.theme.text },
     }),
   ];
@@ -282,7 +279,7 @@ function meetingMarks({ numbers, look, layout }, vectors) {
     beside("side-query", numbers.token, 0, theme.q),
     beside("side-key", `× ${numbers.names[pair]}`, 1, theme.k),
     beside("side-product", "=", 2, theme.text),
-    textMark("total", `Σ ${signed(numbers.scores[pair])}`, total),
+    textMark("total", `Σ ${formatTypeset(numbers.scores[pair])}`, total),
   ];
 }
 
@@ -391,6 +388,6 @@ export function stageSentence(stage, numbers, { pair, terms, words }) {
     before: percent(weights),
     after: percent(changed.weights),
   };
-  const value = signed(stage === "scores" ? scores[pair] : scores[pair] * factor);
+  const value = formatTypeset(stage === "scores" ? scores[pair] : scores[pair] * factor);
   return fill(words[`story_${stage}`] ?? "", { ...named, ...exchanged, share: formatPercent(weights[best], 0), value });
 }

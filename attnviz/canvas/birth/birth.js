@@ -255,6 +255,14 @@ class Birth extends FilmView {
     return ["birth", { ...header, at, silenced, title: "" }, new Uint8Array(numbers.slice().buffer)];
   }
 
+  /** Pixels of a head's picture at most: a presented page has its height. @param {number} layers */
+  largestTile(layers) {
+    const room = presentationRoom(this.maps);
+    if (room === null) return Infinity; // nothing is measured while a film plays
+    const below = this.heads.pointed.offsetHeight + this.scale.offsetHeight + 16;
+    return Math.max(80, (room - below) / layers - NAME - 8);
+  }
+
   picture() {
     if (!this.held || !this.root.clientWidth) return;
     const { steps, words, colours, open, ids, sizes, at } = this.held;
@@ -271,9 +279,7 @@ class Birth extends FilmView {
     if (!scene) return;
     const room = presentationRoom(this.story) ?? Infinity;
     const story = placeStory(this.held, scene, Math.max(240, this.left.clientWidth), room);
-    const below = this.heads.pointed.offsetHeight + this.scale.offsetHeight + 16;
-    const rows = ((presentationRoom(this.maps) ?? Infinity) - below) / sizes.layers;
-    const most = Math.max(80, rows - NAME - 8);
+    const most = this.largestTile(sizes.layers);
     const placed = placeHeads(this.held, Math.min(620, this.right.clientWidth), most);
     const now = { step, reached: this.reached, silenced };
     drawStory(sizeCanvas(this.story, story.width, story.height), story, this.held, now, theme);

@@ -4,7 +4,7 @@
 import { attend, writeLogits } from "../shared/attend.js";
 import { fill, joinTexts } from "../shared/dom.js";
 import { editedMask, scaleFactor } from "../shared/edit.js";
-import { formatFixed, formatPercent, toSignificant } from "../shared/numbers.js";
+import { formatPercent, formatTypeset, toSignificant } from "../shared/numbers.js";
 import { clipTo, drawWith, fillBox, strokePath, writeText } from "../shared/surface.js";
 import { cutToFit } from "../shared/token_labels.js";
 import { textWidth } from "../scene/text_width.js";
@@ -48,15 +48,12 @@ export function cellNumbers(raw, edit, [row, col], token, names) {
   };
 }
 
-/** @param {number} value @param {number} [digits] */
-const signed = (value, digits = 2) => formatFixed(value, digits).replace("-", "−");
-
 /** The whole way in a sentence. @param {CellNumbers} cell @param {Words} words */
 export function cellSentence({ token, col, names, score, scaled, weights, factor }, words) {
-  const fields = { query: token, key: names[col], score: signed(score), factor: toSignificant(factor, 4) };
+  const fields = { query: token, key: names[col], score: formatTypeset(score), factor: toSignificant(factor, 4) };
   const value = scaled[col];
   if (value === null) return fill(words.cell_masked, fields);
-  return fill(words.cell_sum, { ...fields, scaled: signed(value), weight: formatPercent(weights[col]) });
+  return fill(words.cell_sum, { ...fields, scaled: formatTypeset(value), weight: formatPercent(weights[col]) });
 }
 
 /** Which keys are drawn, in the order of the sentence. @param {CellNumbers} cell */
@@ -105,8 +102,8 @@ export function drawCell(context, cell, bars, { theme, words, width }) {
   writeText(context, words.cell_added, 0, y + LINE / 2, theme, "12px", 0.85);
   y += LINE + 4;
   const extras = cell.extras.filter((name) => name !== "sinks").map((name) => words[`cell_${name}`]);
-  const times = `q·k = ${signed(cell.score)}  × ${toSignificant(cell.factor, 4)}`;
-  const result = value === null ? `→ ${words.hidden}` : `= ${signed(value, 3)}`;
+  const times = `q·k = ${formatTypeset(cell.score)}  × ${toSignificant(cell.factor, 4)}`;
+  const result = value === null ? `→ ${words.hidden}` : `= ${formatTypeset(value, 3)}`;
   writeText(context, joinTexts("{first} {next}", [times, ...extras, result]), 0, y + 4, theme, "600 14px");
   y += 14 + GAP;
   if (value === null) return;

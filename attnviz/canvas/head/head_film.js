@@ -4,11 +4,11 @@
 import { storyLayout, wantedHeight } from "../attention_story/story_layout.js";
 import { drawMarks, travel } from "../scene/marks.js";
 import { largestOf, scoreNumbers } from "../attention_story/story_numbers.js";
-import { signed, storyMarks } from "../attention_story/story_scene.js";
+import { storyMarks } from "../attention_story/story_scene.js";
 import { fill, joinTexts } from "../shared/dom.js";
 import { scaleFactor, editedMask } from "../shared/edit.js";
 import { unpackEdit } from "../shared/group.js";
-import { clamp, formatPercent, toSignificant } from "../shared/numbers.js";
+import { clamp, formatPercent, formatTypeset, toSignificant } from "../shared/numbers.js";
 import { MASKED_16 } from "../shared/packing.js";
 import { readRawScores } from "../shared/raw_scores.js";
 import { clipTo, writeText } from "../shared/surface.js";
@@ -71,7 +71,7 @@ function sentenceOf(stage, { token, names, scores, scaled, weights, factor, part
   if (stage === "words") return fill(words.film_words, { token, count: names.length });
   if (stage === "scores") {
     const key = largestOf(scores);
-    return fill(words.film_scores, { token, key: names[key], value: signed(scores[key]) });
+    return fill(words.film_scores, { token, key: names[key], value: formatTypeset(scores[key]) });
   }
   if (masked === names.length) return fill(words.film_empty, { token });
   if (stage === "masked") {
@@ -82,7 +82,7 @@ function sentenceOf(stage, { token, names, scores, scaled, weights, factor, part
     ];
     const times = fill(words.film_scaled, { factor: toSignificant(factor, 4) });
     const hidden = masked ? fill(words.film_masked, { masked }) : "";
-    const left = fill(words.film_left, { key: names[key], value: signed(scaled[key]) });
+    const left = fill(words.film_left, { key: names[key], value: formatTypeset(scaled[key]) });
     return joinTexts(words.join_clauses, [times, ...also, hidden, left]);
   }
   if (stage === "weights") {

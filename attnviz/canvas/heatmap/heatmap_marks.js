@@ -3,7 +3,7 @@
 
 import { inkOn, toRgb } from "../shared/colour.js";
 import { letterSize } from "../scene/text_width.js";
-import { formatFixed } from "../shared/numbers.js";
+import { formatFixed, formatTypeset } from "../shared/numbers.js";
 import { MASKED_16 } from "../shared/packing.js";
 import { clipTo, drawWith, fillBox, outline, strokeGrid } from "../shared/surface.js";
 import {
@@ -60,7 +60,7 @@ function drawNumbers(context, { theme, codes, table, valueAt, plot, cells: c, fo
       const value = valueAt(q, k);
       context.fillStyle = inkOn(toRgb(table[code]));
       context.globalAlpha = Math.abs(value) < 0.005 ? 0.45 : 0.95;
-      const text = Math.abs(value) >= 100 ? formatFixed(value, 0) : formatFixed(value, 2).replace("-", "−");
+      const text = Math.abs(value) >= 100 ? formatFixed(value, 0) : formatTypeset(value);
       context.fillText(
         full ? text : text.replace(/^(−?)0\.(?=\d)/, "$1."),
         plot.x + (k + 0.5 - c.k0) * c.w,

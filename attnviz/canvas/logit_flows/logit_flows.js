@@ -3,7 +3,7 @@
 import { Glide, interpolateNumberArray } from "../scene/glide.js";
 import { viewComponent } from "../shared/component.js";
 import { readTheme } from "../shared/colour.js";
-import { isPress, labelledSlider } from "../shared/controls.js";
+import { STEPS, isPress, labelledSlider } from "../shared/controls.js";
 import { createBox, el, fill, setAttribute, setText } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { formatFixed, formatSigned } from "../shared/numbers.js";
@@ -162,12 +162,11 @@ class LogitFlows extends FilmView {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    const ways = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
     const named = this.header.flows.flatMap(([, kind], i) => (kind === "rest" ? [] : [i]));
     if (isPress(event)) this.toggle(this.pointed);
     else if (event.key === "Escape" && this.pointed !== null) this.point(null);
-    else if (event.key in ways) {
-      const way = ways[/** @type {keyof typeof ways} */ (event.key)];
+    else if (event.key in STEPS) {
+      const way = STEPS[event.key];
       const place = this.pointed === null ? (way > 0 ? -1 : 0) : named.indexOf(this.pointed);
       this.point(named[(place + way + named.length) % named.length]);
     } else return;

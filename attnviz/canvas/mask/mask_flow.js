@@ -29,13 +29,13 @@ export class MaskFlow {
     this.canvas = el("canvas", "av-pan mk-ribbons", null, { role: "img" });
     this.said = el("div", "mk-said", null, { "data-testid": "flow" });
     this.range = stopSlider(0, (rows) => this.stand(rows), () => {}); // prettier-ignore
-    this.bar = el("div", "av-line mk-bar");
+    this.bar = el("div", "av-player mk-bar");
     this.button = addButton(this.bar, "▶", "", () => (this.film ? this.stop() : this.play()));
     this.name = el("span", "av-bar-name");
     this.bar.append(this.range, this.name);
     this.layers = stopSlider(0, () => this.climb(), () => view.emit()); // prettier-ignore
     this.layersName = el("span", "av-bar-name");
-    this.layersBar = el("div", "av-line mk-bar");
+    this.layersBar = el("div", "av-player mk-bar");
     this.climber = addButton(this.layersBar, "▲", "", () => (this.film ? this.stop() : this.climb()));
     this.layersBar.append(this.layers, this.layersName);
     this.box = createBox("mk-flow", this.canvas, this.said, this.bar, this.layersBar);

@@ -5,7 +5,7 @@ import { fill, joinTexts, visibleToken } from "../shared/dom.js";
 import { editedMask, scaleFactor } from "../shared/edit.js";
 import { ALIKE, guessSentence, leadOver } from "../shared/guess.js";
 import { markToken, unmarked } from "../shared/marked_text.js";
-import { formatFixed, formatPercent, toSignificant } from "../shared/numbers.js";
+import { formatPercent, formatTypeset, toSignificant } from "../shared/numbers.js";
 
 /** @import { Edit, RawHead, RibbonsFigureHeader, RibbonsState, Words } from "../shared/types.js" */
 /**
@@ -171,11 +171,10 @@ function describePair(head, touched, words) {
   const other = /** @type {number} */ (touched.pinned);
   const [q, k] = touched.axis === "q" ? [touched.word, other] : [other, touched.word];
   const cell = q * n + k;
-  const signed = (/** @type {number} */ value) => formatFixed(value, 2).replace("-", "−");
   const told = fill(words.pair, { query: name(q), key: name(k), share: percent(weights[cell]) });
   if (!raw.exact || raw.bias || raw.softcap !== null) return told;
   const score = raw.scores[cell];
-  const how = { score: signed(score), factor: toSignificant(factor, 3), scaled: signed(score * factor) };
+  const how = { score: formatTypeset(score), factor: toSignificant(factor, 3), scaled: formatTypeset(score * factor) };
   return joinTexts(words.join_sentences, [told, fill(words.pair_from, { ...how, share: percent(weights[cell]) })]);
 }
 

@@ -60,3 +60,12 @@ function normalise(row, from, nk, top, sink) {
   const total = Math.fround(sum);
   for (let i = from; i < from + nk; i++) row[i] = row[i] / total;
 }
+
+/** exp(z) / sum of one row, the sum with a sink's own logit in it. @param {Float64Array} logits @param {number} sink */
+export function softmax(logits, sink = -Infinity) {
+  const top = logits.reduce((most, z) => Math.max(most, z), sink);
+  if (top === -Infinity) return new Float64Array(logits.length);
+  const weights = logits.map((z) => Math.exp(z - top));
+  const sum = weights.reduce((total, w) => total + w, Math.exp(sink - top));
+  return weights.map((w) => w / sum);
+}

@@ -4,6 +4,8 @@ import { el } from "./dom.js";
 
 /** What arrow keys mean in a row. @type {Record<string, number>} */
 export const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+/** What they and two others mean on a slider. @type {Record<string, number>} */
+export const SLIDER_STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -Infinity, End: Infinity };
 /** What they mean among rows and columns. @type {Record<string, [number, number]>} */
 export const ARROWS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
 

@@ -22,6 +22,11 @@ export function formatFixed(value, digits) {
   return rounded(value, digits).toFixed(digits);
 }
 
+/** The same with a minus as formulas write it. @param {number} value */
+export function formatTypeset(value, digits = 2) {
+  return formatFixed(value, digits).replace("-", "−");
+}
+
 /** The same with its sign, + too; what rounds to 0 has none. @param {number} value @param {number} digits */
 export function formatSigned(value, digits) {
   const text = formatFixed(Math.abs(value), digits);
@@ -37,7 +42,7 @@ export function toSignificant(value, digits) {
 export function formatFourDigits(value) {
   if (value !== 0 && Math.abs(value) < 0.00005) return value < 0 ? "> −0.0001" : "< 0.0001";
   const size = Math.abs(value);
-  return formatFixed(value, size >= 1000 ? 1 : size >= 100 ? 2 : 4).replace("-", "−");
+  return formatTypeset(value, size >= 1000 ? 1 : size >= 100 ? 2 : 4);
 }
 
 /** A tick of a colour bar: two digits at most. @param {number} value */

@@ -2,6 +2,7 @@
 
 import { readTheme } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
+import { SLIDER_STEPS } from "../shared/controls.js";
 import { createBox, createButton, el, fill, setAttribute, setName, setText } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { clamp } from "../shared/numbers.js";
@@ -65,22 +66,16 @@ class SignalRace extends FilmView {
     };
     for (const node of [this.canvas, this.goal]) this.dragged(node, wordAt, (words) => this.setDistance(words));
     this.range.addEventListener("keydown", (event) => {
-      const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
-      if (!by) return;
+      if (!(event.key in SLIDER_STEPS)) return;
       event.preventDefault();
       const { ticks } = this.header;
-      this.goTo((Math.round(this.at / ticks) + by) * ticks);
+      this.goTo((Math.round(this.at / ticks) + SLIDER_STEPS[event.key]) * ticks);
     });
     this.goal.addEventListener("keydown", (event) => {
-      const { distance } = this;
-      const to = {
-        ...{ ArrowLeft: distance - 1, ArrowDown: distance - 1, ArrowRight: distance + 1, ArrowUp: distance + 1 },
-        ...{ Home: 1, End: Infinity },
-      }[event.key];
-      if (to === undefined) return;
+      if (!(event.key in SLIDER_STEPS)) return;
       event.preventDefault();
       this.stop();
-      this.setDistance(to);
+      this.setDistance(this.distance + SLIDER_STEPS[event.key]);
       this.commit();
     });
   }

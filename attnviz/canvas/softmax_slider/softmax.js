@@ -1,6 +1,7 @@
 // A softmax row in eight ways: raw, scaled by 1/sqrt(d), and six alternatives. Python computes the same in
 // attnviz.pages.scaling.maths.alternatives; tests/js/softmax_cases.json holds the two together.
 
+import { softmax } from "../shared/attend.js";
 import { formatPercent, formatSignificant } from "../shared/numbers.js";
 
 /** @import { ScoreRow, SliderParameter } from "../shared/types.js" */
@@ -33,7 +34,7 @@ export function softmaxRow(kind, row, parameter, coldest) {
   const number = frozen ? coldest : parameter;
   const logits = Float64Array.from(row.scores, (s, i) => (masked(s) ? -Infinity : logitOf(s, i, row, number)));
   if (frozen) return { logits: row.scores, weights: shareOfLargest(logits) };
-  return { logits, weights: normalise(logits, kind === "sink" ? parameter : -Infinity) };
+  return { logits, weights: softmax(logits, kind === "sink" ? parameter : -Infinity) };
 }
 
 /** All weight on the largest; those that tie share it. @param {Float64Array} logits */
@@ -42,15 +43,6 @@ function shareOfLargest(logits) {
   if (top === -Infinity) return new Float64Array(logits.length);
   const ties = logits.reduce((n, z) => n + Number(z === top), 0);
   return logits.map((z) => (z === top ? 1 / ties : 0));
-}
-
-/** exp(z) / sum, the sum with a sink's own logit in it. @param {Float64Array} logits @param {number} sink */
-function normalise(logits, sink) {
-  const top = Math.max(largestOf(logits), sink);
-  if (top === -Infinity) return new Float64Array(logits.length);
-  const weights = logits.map((z) => Math.exp(z - top));
-  const sum = weights.reduce((total, w) => total + w, Math.exp(sink - top));
-  return weights.map((w) => w / sum);
 }
 
 /** @param {Float64Array} values */

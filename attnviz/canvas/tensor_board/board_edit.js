@@ -1,6 +1,6 @@
 // A board with another number in a matrix that is multiplied: its products anew, within a frame. Python computes the same after it.
 
-import { formatFixed } from "../shared/numbers.js";
+import { formatTypeset } from "../shared/numbers.js";
 
 /** @import { Board } from "../shared/types.js" */
 
@@ -11,14 +11,9 @@ export function readNumber(text) {
   return Number(text.replace(/[()]/g, "").replace("−", "-"));
 }
 
-/** @param {number} value @param {number} digits */
-function writeNumber(value, digits) {
-  return formatFixed(value, digits).replace("-", "−");
-}
-
 /** A term as Python writes it: without zeros at its end, a negative one in brackets. @param {number} value */
 function writeTerm(value) {
-  const text = writeNumber(value, EXACT).replace(/(\.\d+?)0+$/, "$1");
+  const text = formatTypeset(value, EXACT).replace(/(\.\d+?)0+$/, "$1");
   return value < 0 ? `(${text})` : text;
 }
 
@@ -57,7 +52,7 @@ export function editBoard(board, [sheet, r, c], value) {
     const text = one.text.map((row, i) =>
       row.map((old, j) => {
         if (j !== c || (n === sheet && i !== r)) return old;
-        return writeNumber(n === sheet ? value : addUp(cells[i][j].t), digits);
+        return formatTypeset(n === sheet ? value : addUp(cells[i][j].t), digits);
       }),
     );
     const numbers = text.map((row) => row.map(readNumber));

@@ -2,7 +2,7 @@
 
 import { readTheme } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
-import { isPress } from "../shared/controls.js";
+import { SLIDER_STEPS, isPress } from "../shared/controls.js";
 import { createBox, createButton, el, fill, setAttribute, setText, visibleToken } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { clamp, formatFixed, formatPercent } from "../shared/numbers.js";
@@ -68,12 +68,9 @@ class WordDial extends FilmView {
       Math.floor((placeOn(this.pairs, event)[0] / this.pairs.clientWidth) * this.header.turns.length);
     this.dragged(this.pairs, pairAt, (pair) => this.choosePair(pair));
     this.pairs.addEventListener("keydown", (event) => {
-      const step = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -Infinity, End: Infinity }[
-        event.key
-      ];
-      if (step === undefined) return;
+      if (!(event.key in SLIDER_STEPS)) return;
       event.preventDefault();
-      this.choosePair(this.pair + step);
+      this.choosePair(this.pair + SLIDER_STEPS[event.key]);
       this.commit();
     });
     const saved = () => ({ ...this.header, ...this.dial, title: "" });

@@ -5,8 +5,9 @@ import { filmOfSteps } from "../scene/film.js";
 import { drawMarks, mark, textMark } from "../scene/marks.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
 import { pairProduct, rotatedScore, rotatePair } from "./rotation.js";
+import { softmax } from "../shared/attend.js";
 import { fill, joinTexts, visibleToken } from "../shared/dom.js";
-import { clamp, formatFixed, formatPercent } from "../shared/numbers.js";
+import { clamp, formatFixed, formatPercent, formatTypeset } from "../shared/numbers.js";
 import { markToken, unmarked } from "../shared/marked_text.js";
 import { toFloats } from "../shared/packing.js";
 import { writeText } from "../shared/surface.js";
@@ -50,11 +51,9 @@ export function lookedAt({ turns, scale }, { q, k }, { at, order, row }) {
   const scores = places.map((place, word) =>
     place > places[row] ? null : rotatedScore(q[row], k[word], turns, (places[row] * at) / 100, (place * at) / 100),
   );
-  const most = Math.max(...scores.map((score) => score ?? -Infinity));
-  const parts = scores.map((score) => (score === null ? 0 : Math.exp((score - most) * scale)));
-  const sum = parts.reduce((total, part) => total + part, 0);
-  const weights = scores.map((score, word) => (score === null ? null : parts[word] / sum));
-  const key = parts.indexOf(Math.max(...parts));
+  const shares = softmax(Float64Array.from(scores, (score) => (score === null ? -Infinity : score * scale)));
+  const weights = scores.map((score, word) => (score === null ? null : shares[word]));
+  const key = shares.indexOf(Math.max(...shares));
   return { places, scores, weights, key };
 }
 
@@ -188,7 +187,7 @@ export function rowMarks({ tokens, words }, { scores, weights }, dial, word, y, 
       ...all,
       textMark(`none-${word}`, words.masked, { y: middle, x: left, size: 13, colour: theme.text, alpha: 0.6 }),
     ];
-  const number = formatFixed(score, 1).replace("-", "−");
+  const number = formatTypeset(score, 1);
   const share = formatPercent(weight, 0);
   const w = Math.max(1, weight * bar);
   return [

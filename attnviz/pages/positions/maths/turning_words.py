@@ -11,6 +11,7 @@ from torch import Tensor
 from attnviz.analysis import prepared_files
 from attnviz.analysis.model_run import ModelRun
 from attnviz.base.message import Problem
+from attnviz.core.attention import Stages, attend
 from attnviz.models.capture import find_rotary
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import EXAMPLES
@@ -31,27 +32,32 @@ class TurningWords:
     k: np.ndarray  #: (T, P, 2)
     scale: float  #: multiplies q·k
 
-    def scores(self, order: Sequence[int], share: float = 1.0) -> Tensor:
-        """q·k (T, T) of all words where word `order[i]` stands at place i, turned by this share of their angles."""
-        places = torch.tensor(order).argsort().double() * share
-        angles = places[:, None] * torch.from_numpy(self.turns)
-        q, k = (
+    def attend(self, order: Sequence[int], share: float = 1.0) -> Stages:
+        """Stages (1, T, T) of all words where word `order[i]` stands at place i, turned by this share of their angles.
+
+        Each sees those that do not stand after it.
+        """
+        places = torch.tensor(order).argsort()
+        angles = places[:, None] * share * torch.from_numpy(self.turns)
+        turned = (
             torch.view_as_complex(torch.from_numpy(x).double()) * torch.polar(torch.ones_like(angles), angles)
             for x in (self.q, self.k)
         )
-        return torch.einsum("qp,kp->qk", q, k.conj()).real
+        q, k = (torch.view_as_real(x).flatten(-2)[None] for x in turned)
+        return attend(q, k, k, places[None] <= places[:, None], self.scale)
+
+    def scores(self, order: Sequence[int], share: float = 1.0) -> Tensor:
+        """q·k (T, T) of all words."""
+        return self.attend(order, share).scores[0]
 
     def weights(self, order: Sequence[int], share: float = 1.0) -> Tensor:
-        """Weights (T, T) of all words; each sees those that do not stand after it."""
-        places = torch.tensor(order).argsort()
-        later = places[None] > places[:, None]
-        return (self.scores(order, share) * self.scale).masked_fill(later, -torch.inf).softmax(-1)
+        """Weights (T, T) of all words."""
+        return self.attend(order, share).weights[0]
 
     def table(self, order: Sequence[int], row: int, share: float) -> dict[str, list[object]]:
         """What `row` sees of the words in this order: q·k and weight."""
-        scores, weights = (
-            values[row][list(order)].tolist() for values in (self.scores(order, share), self.weights(order, share))
-        )
+        stages = self.attend(order, share)
+        scores, weights = (values[0, row, list(order)].tolist() for values in (stages.scores, stages.weights))
         return {"word": [self.words[word] for word in order], "qk": scores, "weight": weights}
 
 
