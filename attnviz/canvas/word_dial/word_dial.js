@@ -43,7 +43,7 @@ class WordDial extends FilmView {
     this.height = LEAST;
     /** @type {number | null} the word under the pointer */
     this.pointed = null;
-    /** @type {{ word: number, y: number, by: number } | null} the word in a hand, and where on it the hand took it */
+    /** @type {{ word: number, start: number, y: number, by: number } | null} the word in a hand, and where on it the hand took it */
     this.carried = null;
     /** @type {Uint8Array} */
     this.payload = new Uint8Array();
@@ -119,8 +119,9 @@ class WordDial extends FilmView {
       handle.setPointerCapture(event.pointerId);
       this.grab();
       const { rows } = dialLayout(this.order.length, this.look);
-      const y = rows.y + this.order.indexOf(word) * rows.h;
-      this.carried = { word, y, by: top(event) - y };
+      const start = this.order.indexOf(word);
+      const y = rows.y + start * rows.h;
+      this.carried = { word, start, y, by: top(event) - y };
     });
     handle.addEventListener("pointermove", (event) => {
       if (this.carried?.word !== word) return;
@@ -133,9 +134,8 @@ class WordDial extends FilmView {
       handle.addEventListener(end, () => {
         if (!this.carried) return;
         const { rows } = dialLayout(this.order.length, this.look);
-        const start = this.header.order.indexOf(word);
-        if (this.order.indexOf(word) === start && Math.abs(this.carried.y - rows.y - start * rows.h) < 4)
-          this.row = word;
+        const { start, y } = this.carried;
+        if (this.order.indexOf(word) === start && Math.abs(y - rows.y - start * rows.h) < 4) this.row = word;
         this.carried = null;
         this.draw();
         this.letGo();
