@@ -25,6 +25,11 @@ function edited() {
   return /** @type {[any, any, Uint8Array]} */ ([group, tiles, new Uint8Array(HEADS * N * N)]);
 }
 
+/** @param {Uint8Array} codes */
+async function answerOf(codes) {
+  return new Response(new Uint8Array(await deflate(codes)), { headers: { "content-type": "application/octet-stream" } });
+}
+
 test("small pictures made in many tasks are those of one, and others may run in between", async () => {
   const [group, tiles, own] = edited();
   const wanted = editTiles(group, tiles, own);
@@ -67,15 +72,23 @@ test("of many changes of a long sentence the last is drawn, one drawing at a tim
 test("what is saved waits for small pictures that the server was asked for", async () => {
   const [group] = edited();
   const codes = new Uint8Array([7, 8, 9]);
-  const answer = new Response(new Uint8Array(await deflate(codes)), {
-    headers: { "content-type": "application/octet-stream" },
-  });
   Object.assign(group, { doc: 1, tiles: {}, listeners: [] });
   void bringEditedTiles(group, "/tiles", [0, 0], async () => {
     await pause(50);
-    return answer;
+    return answerOf(codes);
   });
   assert.equal(group.edited, undefined);
   await awaitArrivals(group);
   assert.deepEqual(group.edited.codes, codes);
+});
+
+test("small pictures under a change that come before the page has any of the heads are drawn with the first", async () => {
+  const [group, tiles, own] = edited();
+  Object.assign(group, { all: null, doc: "text", tiles: null, listeners: [] });
+  const codes = own.slice().fill(9);
+  await bringEditedTiles(group, "/tiles", [0, 0], async () => answerOf(codes));
+  group.tiles = "first";
+  assert.deepEqual(editTiles(group, tiles, own), codes);
+  group.doc = "another text";
+  assert.deepEqual(editTiles(group, tiles, own), own, "those of another text are not");
 });

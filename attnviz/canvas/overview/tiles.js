@@ -105,10 +105,13 @@ function* editTileByTile(group, tiles, own) {
   return codes;
 }
 
-/** The tiles that the server computed when the hand last let go, where they are of this picture. */
-/** @param {Edited} group @param {number} size */
+/**
+ * The tiles that the server computed when the hand last let go, where they are of this picture. Those that were asked for
+ * before the page had any picture of all heads are of its first.
+ * @param {Edited} group @param {number} size
+ */
 function receivedTiles({ edited, edit, selected, doc, tiles }, size) {
-  if (edited?.doc !== doc || edited.tiles !== tiles || edited.codes.length !== size) return null;
+  if (edited?.doc !== doc || (edited.tiles ?? tiles) !== tiles || edited.codes.length !== size) return null;
   return isEdited(editFor(edit, edited.at, selected)) ? edited.codes : null;
 }
 
