@@ -27,7 +27,9 @@ function edited() {
 
 /** @param {Uint8Array} codes */
 async function answerOf(codes) {
-  return new Response(new Uint8Array(await deflate(codes)), { headers: { "content-type": "application/octet-stream" } });
+  return new Response(new Uint8Array(await deflate(codes)), {
+    headers: { "content-type": "application/octet-stream" },
+  });
 }
 
 test("small pictures made in many tasks are those of one, and others may run in between", async () => {
