@@ -54,8 +54,7 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | Non
     `rotary` is what `rotation` found, where it is known: finding it takes two short passes.
     """
     stack = run.stacks[0]
-    if not stack.has(config.layer, config.head):
-        raise Problem("layer {layer} has no head {head}", layer=config.layer, head=config.head)
+    stack.require(config.layer, config.head)
     rotary = rotary or rotation(run, loaded)
     if stack.layers[config.layer].index not in rotary.layers:
         raise Problem("layer {layer} does not rotate its queries and keys: choose another", layer=config.layer)

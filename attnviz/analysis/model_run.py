@@ -73,6 +73,17 @@ class Stack:
         """Whether this stack has this layer and this head in it, both counted from 0."""
         return 0 <= layer < len(self.layers) and 0 <= head < self.layers[layer].n_heads
 
+    def require(self, layer: int, head: int) -> None:
+        """Raise a Problem that says which heads there are, unless this stack has this one."""
+        if not self.has(layer, head):
+            last = len(self.layers) - 1
+            raise Problem(
+                "There is no head {text}: layers go from 0 to {last}, heads from 0 to {most}",
+                text=f"{layer}.{head}",
+                last=last,
+                most=self.layers[max(0, min(layer, last))].n_heads - 1,
+            )
+
 
 @dataclass(frozen=True, eq=False)
 class ModelRun:

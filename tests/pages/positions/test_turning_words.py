@@ -56,7 +56,7 @@ def test_what_is_shipped_is_what_the_model_has_and_what_is_not_rope_alone_is_ref
     assert recorded.words == found.words
     for name in ("turns", "q", "k"):
         assert getattr(found, name) == pytest.approx(getattr(recorded, name), abs=1e-4)
-    with pytest.raises(Problem, match="no head 99"):
+    with pytest.raises(Problem, match=f"no head {LAYER}.99: layers go from 0 to 29, heads from 0 to 8"):
         turning_words.record(run, smollm2, LAYER, 99)
     long = run_model(Request(turning_words.MODEL, "so " * 30), smollm2)
     with pytest.raises(Problem, match="at most 24"):

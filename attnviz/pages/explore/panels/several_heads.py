@@ -209,13 +209,7 @@ def _choose_second_head(displayed: DisplayedHead, stack: Stack, kind: str) -> tu
         layer, head = parse_head(text)
     except ValueError:
         raise Problem("“{text}” is not a head: write layer.head, as in 3.0", text=text) from None
-    if not stack.has(layer, head):
-        raise Problem(
-            "There is no head {text}: layers go from 0 to {last}, heads from 0 to {most}",
-            text=text,
-            last=len(stack.layers) - 1,
-            most=stack.layers[min(layer, len(stack.layers) - 1)].n_heads - 1,
-        )
+    stack.require(layer, head)
     return layer, head
 
 

@@ -64,8 +64,7 @@ class TurningWords:
 def record(run: ModelRun, loaded: LoadedModel, layer: int, head: int) -> TurningWords:
     """Record a head's queries and keys, and undo their rotation."""
     stack = run.stacks[0]
-    if not stack.has(layer, head):
-        raise Problem("layer {layer} has no head {head}", layer=layer, head=head)
+    stack.require(layer, head)
     words = tuple(stack.queries.labels)
     if len(words) > MOST:
         raise Problem("The sentence has {n} words; this page takes at most {limit}.", n=len(words), limit=MOST)
