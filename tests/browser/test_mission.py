@@ -26,12 +26,15 @@ from attnviz.core.attention import Scale, attend
 from attnviz.figures.theme import WEIGHTS
 from attnviz.models.architecture import Architecture
 from attnviz.models.capture import capture
+from attnviz.pages.born.maths import life
 from tests.browser import saving
 from tests.browser.canvas_places import cell_on, mask_door, pinned, tile, tokens
 from tests.browser.conftest import ROOT, Server, answered, still, until, widest
 from tests.browser.test_choosing import PLACE
 from tests.browser.test_figure_files import steady
 from tests.models.tiny import eager
+from tests.pages.born.test_training import by_hand
+from tests.pages.why.test_parts import heads_output, lead
 
 LAYERS, HEADS = 30, 9
 SENTENCE = "Anna gave Peter the red book because he loved old stories."
@@ -926,27 +929,9 @@ def test_how_a_head_is_born_is_followed_with_true_numbers(visit, trained):
 
 def of_the_born(step: int, words: list[int]) -> tuple[np.ndarray, list[bool]]:
     """How likely the small model finds the second copy's words but the first at a step, and whether likeliest."""
-    with np.load(ROOT / "attnviz/pages/born/maths/data/life.npz") as file:
-        numbers = torch.from_numpy(file["numbers"][file["at"][file["kept"]].tolist().index(step)]).double()
-    inside = [(48, 48)] * 8
-    embed, *layers, unembed = (
-        part.view(shape)
-        for part, shape in zip(
-            numbers.split([rows * cols for rows, cols in [(64, 48), *inside, (48, 64)]]),
-            [(64, 48), *inside, (48, 64)],
-            strict=True,
-        )
-    )
-    ids = torch.tensor(words * 2)
-    x, turns = embed[ids], torch.exp(1j * torch.arange(len(ids))[:, None] * 100.0 ** (-torch.arange(8) / 8))
-    for w_q, w_k, w_v, w_o in zip(*[iter(layers)] * 4, strict=True):
-        q, k, v = ((x @ w).view(-1, 3, 16).transpose(0, 1) for w in (w_q, w_k, w_v))
-        q, k = (torch.complex(each[..., :8], each[..., 8:]) * turns for each in (q, k))
-        q, k = (torch.cat([each.real, each.imag], -1) for each in (q, k))
-        heard = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + heard.transpose(0, 1).flatten(1) @ w_o
-    asked = (x @ unembed)[len(words) : -1]
-    known = ids[len(words) + 1 :]
+    run, ids = life.read(life.LIFE), torch.tensor(words * 2)
+    logits = by_hand(run.numbers[run.steps.tolist().index(step)], ids.numpy(), run.config, set())
+    asked, known = torch.from_numpy(logits)[len(words) : -1], ids[len(words) + 1 :]
     return asked.softmax(-1).gather(1, known[:, None])[:, 0].numpy(), (asked.argmax(-1) == known).tolist()
 
 
@@ -976,34 +961,20 @@ def test_why_flash_attention_is_fast_is_answered_with_numbers_of_a_run_of_ones_o
 
 def of_one_head(model: Trained, text: str, words: tuple[str, str], layer: int, head: int) -> tuple[float, float, float]:
     """What a head adds to the lead of one word over another, the lead, and the lead once the head hands on zeros."""
-    ids = torch.tensor([model.tokenizer(text).input_ids])
-    one, other = (model.tokenizer(f" {word}").input_ids[0] for word in words)
-    project, norm = model.model.model.layers[layer].self_attn.o_proj, model.model.model.norm
-    width, seen = project.in_features // HEADS, {}
-    part = slice(head * width, (head + 1) * width)
-
-    def silent(_module: nn.Module, given: tuple[Tensor]) -> tuple[Tensor]:
-        kept = given[0].clone()
-        kept[..., part] = 0
-        return (kept,)
-
-    def lead() -> float:
-        with torch.no_grad():
-            logits = model.model(input_ids=ids).logits[0, -1]
-        return float(logits[one] - logits[other])
-
-    hooks = [
-        project.register_forward_pre_hook(lambda _module, given: seen.update(handed=given[0][0, -1, part])),
-        norm.register_forward_pre_hook(lambda _module, given: seen.update(stream=given[0][0, -1])),
-    ]
-    total = lead()
-    for hook in hooks:
-        hook.remove()
-    hook = project.register_forward_pre_hook(silent)
-    silenced = lead()
-    hook.remove()
+    ids, llama = torch.tensor([model.tokenizer(text).input_ids]), model.model
+    asked = [model.tokenizer(f" {word}").input_ids[0] for word in words]
+    project, norm, seen = llama.model.layers[layer].self_attn.o_proj, llama.model.norm, list[Tensor]()
+    with (
+        heads_output(llama, layer, head, lambda handed: seen.append(handed[0, -1]) or handed),
+        norm.register_forward_pre_hook(lambda _module, given: seen.append(given[0][0, -1])),
+    ):
+        total = lead(llama, ids, asked)
+    with heads_output(llama, layer, head, torch.zeros_like):
+        silenced = lead(llama, ids, asked)
+    handed, stream = seen
     with torch.no_grad():
-        scale = (seen["stream"].pow(2).mean() + norm.variance_epsilon).rsqrt()
-        row = (model.model.lm_head.weight[one] - model.model.lm_head.weight[other]) * norm.weight * scale
-        added = float(row @ (project.weight[:, part] @ seen["handed"]))
+        scale = (stream.pow(2).mean() + norm.variance_epsilon).rsqrt()
+        row = (llama.lm_head.weight[asked[0]] - llama.lm_head.weight[asked[1]]) * norm.weight * scale
+        width = len(handed)
+        added = float(row @ (project.weight[:, head * width : (head + 1) * width] @ handed))
     return added, total, silenced

@@ -5,7 +5,6 @@ logged as an error, jump while the page comes, or be fetched that nobody asked f
 """
 
 import re
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -20,7 +19,6 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.app.page_entry import CHART
-from attnviz.canvas.shared.component import NAMES
 from attnviz.serve.page_table import PAGES
 from tests.browser.conftest import ROOT, Server, at_rest, still, until, widest
 from tests.browser.saving import copied, open_menu, saved
@@ -197,37 +195,3 @@ def test_a_page_s_link_is_copied_on_a_phone_and_opens_the_same_view_for_a_strang
     still(page)
     assert widest(page) <= 1280, "presented, it fits a projector"
     assert where(page.url)[1] == asked, "a copied address opens the ordinary page"
-
-
-def test_a_wheel_brings_its_scripts_and_serves_them_by_address(tmp_path, new_page):
-    clone = tmp_path / "clone"  # what is built leaves traces that would get into the next wheel
-    shutil.copytree(ROOT / "attnviz", clone / "attnviz", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", clone)
-    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*build, "--wheel-dir", str(tmp_path), str(clone)], check=True)
-    (wheel,) = tmp_path.glob("attnviz-*.whl")
-    python = python_with(tmp_path / "venv", str(wheel))
-    script = tmp_path / "away" / "script.py"
-    script.parent.mkdir()
-    script.write_text(
-        "import numpy as np\nimport streamlit as st\nfrom attnviz import canvas\n"
-        "from attnviz.canvas.mask import mask_grid\n"
-        "grid = st.session_state.setdefault('grid', np.tri(5, dtype=bool))\n"
-        "mask_grid('m', grid, list('abcde'), on_change=lambda new: st.session_state.update(grid=new))\n"
-        "st.write(f'kept {grid.sum()}')\nst.write(canvas.__file__)\n"
-    )
-    with Server(script, tmp_path / "log.txt", python=python, cwd=script.parent) as server:
-        for name in NAMES:
-            with urllib.request.urlopen(f"{server.url}/_stcore/bidi-components/attnviz.{name}/{name}.js") as answer:
-                assert answer.status == 200
-                assert b"as default" in answer.read()
-        page = new_page(bypass_csp=False)
-        asked = fetched(page)
-        page.goto(server.url)
-        stage = page.get_by_test_id("mask")
-        page.get_by_text("kept 15").wait_for()
-        x, y, wide, high = (float(part) for part in stage.get_attribute("data-plot").split(","))
-        stage.click(position={"x": x + 0.9 * wide, "y": y + 0.1 * high})
-        page.get_by_text("kept 16").wait_for()
-        page.get_by_text(str(tmp_path)).wait_for()  # the package is the wheel's, not the clone's
-        assert [url.rsplit("/", 1)[1] for url in asked if "bidi-components" in url] == ["mask.js", "shared.js"]

@@ -4,11 +4,8 @@ import copy
 
 import pytest
 import torch
-from torch.testing import assert_close
 
-from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.run import capture
-from tests.models.capture.test_yardstick import measures
 from tests.models.tiny import equal_weights
 
 pytestmark = pytest.mark.numbers
@@ -46,14 +43,6 @@ def test_trained_weights_are_attended_with_as_the_eager_path_says(loaded, side):
     equal_weights(trace.layers, wanted.attentions)
 
 
-def test_a_repeated_random_sequence_shows_smollm2_s_induction_heads(smollm2):
-    ids = torch.randint(1000, 40000, (1, 25), generator=torch.Generator().manual_seed(0)).repeat(1, 2)
-    trace = capture(smollm2.model, input_ids=ids)
-    scores = torch.cat([measures(layer, ids)["induction"] for layer in trace.layers])
-    assert scores.max() > 0.8
-    assert scores.median() < 0.1
-
-
 def test_smollm2_looks_after_the_word_s_first_time_because_an_earlier_head_marked_it(smollm2):
     """Head 16.0 writes "after stone" into the key of *green*; head 18.6 looks from the second *stone* for that."""
     trace = capture(smollm2, " river stone green cable plant" * 2, residual=True)
@@ -70,15 +59,3 @@ def test_smollm2_looks_after_the_word_s_first_time_because_an_earlier_head_marke
     assert cut.total < 0.5
     for other in ("16.3", "15.0", "14.5", "10.2"):
         assert found.cut(other).weight == pytest.approx(cut.weight_before, abs=0.06)
-
-
-def test_without_attention_smollm2_forgets_paris(smollm2):
-    inputs = dict(smollm2.tokenizer("The capital of France is", return_tensors="pt"))
-    paris = smollm2.tokenizer.encode(" Paris")[0]
-    chances = capture(smollm2.model, **inputs).logits[0].softmax(-1)
-    whole = chances[paris]
-    assert whole == chances.max()
-    silent = intervene(smollm2.model, Edit(silence=True), **inputs).logits[0].softmax(-1)[paris]
-    same = intervene(smollm2.model, Edit(factor=1.0), **inputs).logits[0].softmax(-1)[paris]
-    assert_close(same, whole)
-    assert silent < whole / 100

@@ -94,16 +94,6 @@ def test_the_start_page_opens_without_a_model(served, browser):
     page.close()
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
-def test_the_installed_app_speaks_chinese_to_a_chinese_browser(served, browser):
-    url, _log = served
-    page = browser.new_page(locale="zh-CN")
-    page.goto(f"{url}/glossary")
-    page.get_by_role("heading", name="词汇表").first.wait_for(timeout=120_000)
-    page.locator("html[lang=zh]").wait_for(state="attached", timeout=120_000)
-    page.close()
-
-
 def test_a_figure_is_made_from_a_link(app):
     out = [app.away / f"mask.{kind}" for kind in ("svg", "png", "html", "csv")]
     files = [part for file in out for part in ("-o", str(file))]

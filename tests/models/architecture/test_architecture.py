@@ -3,11 +3,6 @@
 import re
 
 import pytest
-import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from torch.utils.flop_counter import FlopCounterMode
-from transformers import AutoModel, LlamaConfig
 
 from attnviz.base.message import Problem
 from attnviz.models.architecture import meta_device
@@ -139,26 +134,6 @@ def test_a_pasted_config_is_read_and_its_unread_fields_are_listed():
 def test_bad_configs_are_refused_in_one_sentence(text, words):
     with pytest.raises(Problem, match=re.escape(words)):
         Architecture.from_config(config_from_text(text))
-
-
-@given(
-    kv_heads=st.integers(1, 3), per=st.integers(1, 3), width=st.sampled_from([2, 4, 6]), layers=st.integers(1, 2),
-    tokens=st.integers(1, 20), batch=st.integers(1, 3),
-)  # fmt: skip
-@settings(max_examples=10, deadline=None)
-def test_any_shape_has_the_parameters_flops_and_bytes_that_torch_counts(kv_heads, per, width, layers, tokens, batch):
-    heads = kv_heads * per
-    config = LlamaConfig(
-        hidden_size=heads * 4, num_attention_heads=heads, num_key_value_heads=kv_heads, head_dim=width,
-        num_hidden_layers=layers, intermediate_size=8, vocab_size=16,
-    )  # fmt: skip
-    arch = Architecture.from_config(config)
-    check(arch, tokens, batch)
-    model = AutoModel.from_config(config, attn_implementation="eager").eval()
-    with FlopCounterMode(display=False, depth=None) as counter, torch.no_grad():
-        model(input_ids=torch.zeros(1, tokens, dtype=torch.long))
-    ffn = 2 * tokens * 3 * heads * 4 * 8 * layers
-    assert counter.get_total_flops() == arch.prefill_flops(tokens).total + ffn
 
 
 def test_a_gated_deltanet_keeps_its_convolution_s_inputs_and_a_matrix_for_each_value_head():

@@ -1,40 +1,23 @@
-"""Scaled wavelengths against transformers' own functions; which pairs meet new angles, counted by hand."""
+"""Scaled wavelengths against the core's, which are transformers' own; which pairs meet new angles, counted by hand."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
-from transformers import LlamaConfig
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
+from attnviz.core.rope import NTK, DynamicNTK, Linear, Llama3, YaRN, frequencies, length_factor
 from attnviz.pages.positions.maths.rotation import METHODS
 from attnviz.pages.positions.maths.rotation import LongerConfig as Config
 from attnviz.pages.positions.maths.rotation import compare_scalings as run
 from tests.pages.conftest import said, sound
 
-ORIGINAL: dict[str, Any] = {"original_max_position_embeddings": 4096}
-#: our ids -> transformers' rope_type, and what it needs besides the factor
-THEIRS: dict[str, tuple[str, dict[str, Any]]] = {
-    "linear": ("linear", {}),
-    "dynamic": ("dynamic", {}),
-    "yarn": ("yarn", ORIGINAL),
-    #: transformers has no NTK; its "dynamic" with factor 1 scales by length over trained length
-    "ntk": ("dynamic", {"factor": 1.0}),
-    "llama3": ("llama3", ORIGINAL | {"low_freq_factor": 1.0, "high_freq_factor": 4.0}),
-}
 
-
-@pytest.mark.parametrize("method", THEIRS)
-@pytest.mark.parametrize("factor", [1.0, 4.0, 9.5])
-def test_wavelengths_are_those_of_transformers(method, factor):
-    kind, more = THEIRS[method]
-    rope = {"rope_type": kind, "rope_theta": 10_000.0, "factor": factor} | more
-    config = LlamaConfig(hidden_size=256, num_attention_heads=2, max_position_embeddings=4096, rope_parameters=rope)
-    turns, length = ROPE_INIT_FUNCTIONS[kind](config, None, seq_len=round(4096 * factor))
-    ours = run(Config(method, factor, width=128)).methods[method]
-    assert ours.wavelengths == pytest.approx(2 * math.pi / turns.numpy(), rel=1e-4)
-    assert ours.length == pytest.approx(length)
+def test_each_method_scales_as_the_core_s_of_its_name():
+    methods = run(Config("yarn", 4.0, width=128)).methods
+    ours = {"dynamic": DynamicNTK(4.0, 4096, 16384), "yarn": YaRN(4.0, 4096), "llama3": Llama3(4.0, 4096)}
+    for method, scaling in (ours | {"linear": Linear(4.0), "ntk": NTK(4.0)}).items():
+        assert methods[method].wavelengths == pytest.approx(2 * math.pi / frequencies(128, scaling=scaling).numpy())
+        assert methods[method].length == pytest.approx(length_factor(scaling))
 
 
 def test_the_curve_is_the_mean_of_cosines_over_each_stretch():

@@ -1,17 +1,13 @@
-"""What a visitor reads about decoding, positions and recurrence, beside transformers, torch and complex numbers.
+"""What a visitor reads about decoding, beside transformers.
 
-As in `test_mission.py` every number is computed a second time; these come after it, in `make check-all`.
+As in `test_mission.py` every number is computed a second time; this comes after it, in `make check-all`.
 """
 
-import math
 import re
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from torch import nn
-from torch.utils.flop_counter import FlopCounterMode
 
 from attnviz.models.architecture import Architecture
 from tests.browser.conftest import answered
@@ -76,56 +72,3 @@ def test_a_decoder_with_its_cache_writes_what_transformers_writes_without_one(ne
     assert numbers(bricks, "bytes of the cache")[-1] == sum(held)
     assert f"= {held[0]:,} B" in after(page, "The whole cache").inner_text()
     assert sum(held) == Architecture.from_config(model.config).kv_cache_bytes(len(ids) - 1, dtype="float32")
-
-
-def test_rope_is_a_product_of_complex_numbers_and_its_scaling_is_that_of_transformers(new_page, server_url):
-    from transformers import LlamaConfig
-    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
-
-    page = new_page()
-    n, width = 24, 32
-    page.goto(f"{server_url}/positions?p_section=scores&p_encoding=rope-half&p_n={n}&p_width={width}")
-    found = csv_of(page, after(page, f"over {n} × {n} pairs of positions"))
-    angles = 10_000.0 ** -(np.arange(0, width, 2) / width)
-    turned = (1 + 1j) * np.exp(1j * np.arange(n)[:, None] * angles)  # each pair of a vector of ones, at each position
-    expected = (turned @ turned.conj().T).real / math.sqrt(width)
-    assert np.reshape(numbers(found, "score"), (n, n)) == pytest.approx(expected, abs=2e-5)
-    assert page.get_by_text("only distances count").is_visible()
-
-    page.goto(f"{server_url}/positions?p_section=longer&p_method=yarn&p_factor=4&p_width=64")
-    waves = csv_of(page, after(page, "the fastest pair turns once in"))
-    for kind in ("linear", "yarn"):
-        config = LlamaConfig(
-            hidden_size=128,
-            num_attention_heads=2,
-            max_position_embeddings=4096,
-            rope_parameters={
-                "rope_type": kind,
-                "rope_theta": 10_000.0,
-                "factor": 4.0,
-                "original_max_position_embeddings": 4096,
-            },
-        )
-        turns, _length = ROPE_INIT_FUNCTIONS[kind](config, None)
-        assert numbers(waves, kind) == pytest.approx((2 * math.pi / turns).tolist(), rel=1e-4)
-
-
-def test_attention_and_an_lstm_cost_what_torch_counts_and_meet_where_the_curves_cross(new_page, server_url):
-    page = new_page()
-    d, heads = 256, 8
-    page.goto(f"{server_url}/compare?c_d={d}")
-    sentence = after(page, "self-attention takes")
-    rows = csv_of(page, sentence)
-    layer = nn.MultiheadAttention(d, heads, batch_first=True, device="meta")
-    lengths = [int(float(row["n"])) for row in rows if float(row["n"]).is_integer()][::7]
-    assert len(lengths) > 3
-    for n in lengths:
-        row = next(row for row in rows if float(row["n"]) == n)
-        x = torch.empty(1, n, d, device="meta")
-        with FlopCounterMode(display=False) as counter:
-            layer(x, x, x, need_weights=True)
-        assert float(row["attention"]) == pytest.approx(counter.get_total_flops(), rel=1e-6)
-        assert float(row["lstm"]) == pytest.approx(n * 2 * 4 * d * (d + d), rel=1e-6)  # four gates of input and state
-    said = re.search(r"LSTM at n = ([\d,]+)", sentence.inner_text())
-    assert said
-    assert int(said[1].replace(",", "")) == 2 * d  # 8 n d² + 4 n² d = 16 n d²
