@@ -76,16 +76,3 @@ def test_patching_takes_the_head_from_the_other_pass_at_the_last_token(ran: dict
 
     assert_close(ran["patched"][0, 4], after_a_hook(ran, 0, copy), atol=1e-4, rtol=1e-4)
     assert len(ran["patched"]) == 12
-
-
-def test_the_attribution_adds_up(ran: dict[str, Any]) -> None:
-    found = ran["found"]
-    assert_close(found.heads.sum((1, 2)) + found.biases.sum(1), found.attention)
-    assert found.heads.shape == (2, 2, 6)
-    assert_close(found.total, found.logit, rtol=1e-4, atol=1e-4)
-    assert_close(ran["carried"].sum(1), found.heads[:, 1, 2])
-
-
-def test_the_lens_ends_at_the_model_and_a_circuit_of_all_parts_keeps_all(ran: dict[str, Any]) -> None:
-    assert_close(ran["lens"].logits[:, -1], ran["trace"].logits[:, [7, 11]], rtol=1e-4, atol=1e-4)
-    assert (ran["circuit"].kept[0], ran["circuit"].kept[-1]) == (0.0, 1.0)
