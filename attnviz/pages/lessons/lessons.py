@@ -187,8 +187,7 @@ def _make_subject(text: str) -> Subject:
 
 
 def _step_facts(step: LessonStep, subject: Subject) -> Facts:
-    facts: Facts = _compute_facts(step.facts, subject.text, subject.run.request.version if subject.run else "", subject)
-    return facts
+    return _compute_facts(step.facts, subject.text, subject.run.request.version if subject.run else "", subject)
 
 
 @shared

@@ -37,20 +37,7 @@ def draw_growth() -> None:
     result = compute_growth(decoder_form.decoder_architecture(name), growing_bytes.Config(tokens, dtype))
     last = len(result.tokens) - 1
     at = widgets.limit_choice(choices.GROWN, last, usual=last)
-    bars = cache_growth.GrowthFigure(
-        result.tokens,
-        [
-            cache_growth.GrowingGroup(
-                model.name,
-                [
-                    cache_growth.GrowingBar(scheme.name, _format_heads(scheme), ROLES[scheme.name], scheme.bytes)
-                    for scheme in model.schemes
-                ],
-            )
-            for model in result.models
-        ],
-        at,
-    )
+    bars = cache_growth.GrowthFigure(result.tokens, [*map(growing_group, result.models)], at)
     with main_picture:
         cache_growth.cache_growth(
             "d_growth",
@@ -76,6 +63,15 @@ def draw_growth() -> None:
         about=_("Paste this code into a notebook: it prints the bytes of Llama-3.1-8B at this number of tokens."),
     )
     roofline.draw_passes(name)
+
+
+def growing_group(model: growing_bytes.GrowingModel) -> cache_growth.GrowingGroup:
+    """The bars of a model, one for each scheme."""
+    bars = (
+        cache_growth.GrowingBar(scheme.name, _format_heads(scheme), ROLES[scheme.name], scheme.bytes)
+        for scheme in model.schemes
+    )
+    return cache_growth.GrowingGroup(model.name, [*bars])
 
 
 def _format_heads(scheme: growing_bytes.GrowingScheme) -> str:

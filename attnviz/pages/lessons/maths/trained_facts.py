@@ -102,14 +102,12 @@ def weights_of(subject: Subject, head: tuple[int, int]) -> np.ndarray:
 
 def take_apart(subject: Subject) -> why_there.WhyThere:
     """The score of that cell, by what wrote its query and its key."""
-    found: why_there.WhyThere = subject.rerun(why_there.run, find_cell(subject))
-    return found
+    return subject.rerun(why_there.run, find_cell(subject))
 
 
 def cut_part(subject: Subject, part: str) -> Cut:
     """The weight of that cell without a part of the key."""
-    cut: Cut = subject.rerun(why_there.cut_part, find_cell(subject), part)
-    return cut
+    return subject.rerun(why_there.cut_part, find_cell(subject), part)
 
 
 def _name(found: why_there.WhyThere) -> Message | str:

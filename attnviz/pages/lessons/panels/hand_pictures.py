@@ -23,7 +23,7 @@ from attnviz.pages.build.panels import numbers
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import hand_facts
 from attnviz.pages.lessons.maths.lesson_parts import PictureSettings, Subject
-from attnviz.pages.lessons.panels import model_pictures, story_picture
+from attnviz.pages.lessons.panels import model_pictures
 from attnviz.pages.masks.maths import mask_lab, mask_rules
 from attnviz.pages.positions.maths.turning_words import read_prepared
 from attnviz.pages.positions.panels.turning_words import make_figure
@@ -32,7 +32,7 @@ from attnviz.pages.positions.panels.turning_words import make_figure
 def draw_tokens(subject: Subject, settings: PictureSettings, key: str) -> None:
     """Draw the sentence cut into tokens; in lessons that were saved earlier, also with their vectors."""
     if (stage := settings.get("show", "pieces")) != "pieces":
-        story_picture.draw_story(subject, {"to": stage}, key)
+        model_pictures.draw_story(subject, {"to": stage}, key)
         return
     with st.container(key="l-tokens"):
         st.markdown(" ".join(escape_markdown(token.strip() or "␣") for token in subject.tokens))
@@ -177,7 +177,7 @@ PICTURES: dict[str, PictureKind] = {
         model_pictures.draw_head,
         {"mask": choices.MASKS, "scale": tuple(scale for scale in SCALES if scale != "factor")},
     ),
-    "story": PictureKind(story_picture.draw_story, story_picture.ALLOWED),
+    "story": PictureKind(model_pictures.draw_story, model_pictures.STORY_SETTINGS),
     "heads": PictureKind(model_pictures.draw_heads, {"layer": tuple(str(n) for n in range(30))}),
     "mask": PictureKind(draw_mask, {"mask": ("none", "causal")}),
     "spread": PictureKind(model_pictures.draw_spread, {"d_k": ("1", "4", "16", "64", "256")}, shows_sentence=False),

