@@ -161,9 +161,42 @@ def browser() -> Iterator[Any]:
 PATIENCE = 45_000
 
 
+#: Marks a page from what it asks Streamlit for until the end of the run that answers it has been seen. Streamlit itself
+#: says nothing before the server begins, which takes its time on a busy machine. By the fields of its messages.
+_ASKED = """(() => {
+    const [RERUN, BEGUN, ENDED, HASH, METADATA] = [11, 4, 6, 1, 2];
+    const asked = (is) => document.documentElement.toggleAttribute("data-asked", is);
+    const field = (bytes) => {
+        let at = 0;
+        while (bytes[at] >> 3 === HASH || bytes[at] >> 3 === METADATA) {
+            let [size, shift] = [0, 0];
+            do { at += 1; size |= (bytes[at] & 127) << shift; shift += 7; } while (bytes[at] & 128);
+            at += 1 + size;
+        }
+        return bytes[at] >> 3;
+    };
+    let begun = false;
+    const hear = ({data}) => {
+        const said = data instanceof ArrayBuffer ? field(new Uint8Array(data)) : null;
+        if (said === BEGUN) begun = true;
+        if (said === ENDED && begun) requestAnimationFrame(() => requestAnimationFrame(() => begun && asked(false)));
+    };
+    globalThis.WebSocket = class extends WebSocket {
+        constructor(...where) {
+            super(...where);
+            this.addEventListener("message", hear);
+        }
+        send(data) {
+            if (data instanceof Uint8Array && field(data) === RERUN) begun = !asked(true);
+            super.send(data);
+        }
+    };
+})()"""
+
+
 def answered(page: Any) -> None:
-    """Wait until no script is running. It may not have started yet: after a click, wait for something that it shows."""
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=60_000)
+    """Wait until no script is running, and what the page has asked for is answered."""
+    page.locator("html:not([data-asked]) [data-test-script-state=notRunning]").wait_for(timeout=60_000)
 
 
 def listening(page: Any) -> None:
@@ -185,22 +218,25 @@ GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 22, 28)"}
 QUIET_FOR = 250  #: ms
 _STILL = """([ground, quiet]) => new Promise((done, fail) => {
     const app = document.querySelector("[data-testid=stApp]");
-    let [changed, began] = [performance.now(), performance.now()];
-    const watcher = new MutationObserver(() => { changed = performance.now() });
+    let [changed, began, frames] = [performance.now(), performance.now(), 0];
+    const moved = () => [changed, frames] = [performance.now(), 0];
+    const watcher = new MutationObserver(moved);
+    let frame = requestAnimationFrame(function count() { frames += 1; frame = requestAnimationFrame(count); });
     watcher.observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true});
     const fading = () => document.getAnimations().some((each) => each.playState === "running" &&
         each.effect.getComputedTiming().endTime !== Infinity);
     const gliding = () => [...document.querySelectorAll("*")].some(({ shadowRoot }) =>
         shadowRoot?.querySelector("[data-gliding]"));
-    let main = document.querySelector("[data-testid=stMain]"), [high, far] = [0, 0];
+    let main = document.querySelector("[data-testid=stMain]"), [high, wide, far] = [0, 0, 0];
     const timer = setInterval(() => {
         const now = performance.now();
         if (getComputedStyle(app).backgroundColor !== ground || app.dataset.testScriptState !== "notRunning" ||
-            document.querySelector("[data-testid=stSkeleton]") || fading() || gliding() ||
-            main.scrollHeight !== high || main.scrollTop !== far) changed = now;
-        [high, far] = [main.scrollHeight, main.scrollTop];
-        if (now - changed < quiet && now - began < 60_000) return;
+            document.querySelector("html[data-asked], [data-testid=stSkeleton]") || fading() || gliding() ||
+            main.scrollHeight !== high || main.scrollWidth !== wide || main.scrollTop !== far) moved();
+        [high, wide, far] = [main.scrollHeight, main.scrollWidth, main.scrollTop];
+        if ((now - changed < quiet || frames < 3) && now - began < 60_000) return;
         clearInterval(timer);
+        cancelAnimationFrame(frame);
         watcher.disconnect();
         if (now - changed < quiet) fail(new Error("the page never stood still")); else done();
     }, 25);
@@ -208,7 +244,10 @@ _STILL = """([ground, quiet]) => new Promise((done, fail) => {
 
 
 def still(page: Any, theme: str = "light") -> None:
-    """Wait until the page wears a theme's ground, no script runs, and nothing fades, grows, scrolls or changes."""
+    """Wait until the page wears a theme's ground, all is answered, and nothing fades, grows, scrolls or changes.
+
+    Three frames have been drawn since: a busy machine may draw none for longer than a page is to be quiet.
+    """
     page.evaluate(_STILL, [GROUND[theme], QUIET_FOR])
 
 
@@ -321,6 +360,7 @@ class Windows:
             page.emulate_media(color_scheme=scheme)
             self.pages.append(page)
         page.set_default_timeout(PATIENCE)
+        page.add_init_script(_ASKED)
         self.watched.follow(page)
         return page
 

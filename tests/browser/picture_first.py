@@ -21,7 +21,8 @@ _BACK = "() => { globalThis.drawnWords = globalThis.heldWords }"
 #: Of a presented page: whether something stands above the main picture or it ends high above the bar, and what of it
 #: lies under the bar, is a low chart, is words under a chart, or lies across the bar.
 _OUT_OF_ROOM = """() => {
-  const main = document.querySelector(".st-key-main-picture").getBoundingClientRect();
+  const main = document.querySelector(".st-key-main-picture")?.getBoundingClientRect();
+  if (!main) return { absent: true };
   const bar = document.querySelector(".st-key-presenter").getBoundingClientRect().top;
   const charts = [...document.querySelectorAll(".st-key-main-picture .js-plotly-plot")]
     .filter((chart) => chart.checkVisibility()).map((chart) => chart.getBoundingClientRect());
@@ -47,7 +48,9 @@ def is_a_picture(view: str) -> bool:
 
 def begins_low(page: Any, size: tuple[int, int]) -> list[str]:
     """What is wrong with where the picture begins and how much of it is seen."""
-    place, (_width, height), (lowest, part) = page.locator(PICTURE).first.bounding_box(), size, LOWEST[size]
+    picture, (_width, height), (lowest, part) = page.locator(PICTURE).first, size, LOWEST[size]
+    expect(picture).to_be_visible()
+    place = picture.bounding_box()
     seen = min(height, place["y"] + place["height"]) - place["y"]
     if place["y"] <= lowest and seen >= min(place["height"], height) * part:
         return []
@@ -60,7 +63,6 @@ def out_of_room(page: Any, theme: str) -> list[str]:
     page.evaluate(_ASIDE)
     page.keyboard.press("p")
     expect(bar).to_be_visible()
-    page.locator(".st-key-main-picture").first.wait_for()  # the one of the section before may still stand
     still(page, theme)
     try:
         until(lambda: not any(page.evaluate(_OUT_OF_ROOM).values()))

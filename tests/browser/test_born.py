@@ -1,7 +1,6 @@
 """The page How a head is born in a browser: dragged, played, typed into, silenced by key, saved, linked."""
 
 import re
-import time
 
 import pytest
 import torch
@@ -10,16 +9,19 @@ from playwright.sync_api import expect
 import attnviz as av
 from attnviz.pages.born.maths import life
 from tests.browser.conftest import answered, at_rest, until
+from tests.browser.test_heroes import HEARD
 from tests.models.tiny import llama, tokens
 
 FILM = ".av-root:has(.bi-curves)"
 PIXELS = "(canvas) => [...canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data].join()"
+SAID = re.compile(r"Step ([\d,]+):")
 STEPS = life.read(life.LIFE).steps.tolist()
 
 
 def opened(new_page, url: str, link: str = "?born_at=103", **window):
     """The page, once the numbers of all steps are in the browser."""
     page = new_page(**window)
+    page.add_init_script(HEARD)
     page.goto(f"{url}/born{link}")
     at_rest(page, FILM)
     until(lambda: page.locator(FILM).get_attribute("data-fetched"))
@@ -49,22 +51,27 @@ def test_the_handle_is_dragged_over_the_cliff_and_the_heads_follow(server_url, n
     assert "born_at=103" in page.url, "Python hears of it when the hand lets go"
     page.mouse.up()
     page.wait_for_url(re.compile("born_at=1500"))
-    assert head.evaluate(PIXELS) != before
+    until(lambda: head.evaluate(PIXELS) != before)
     expect(film.locator(".bi-said")).to_have_text(re.compile("Step 1,500: 5 of 5 words"))
     expect(film.locator(".bi-chip", has_text="✓")).to_have_count(5)
 
 
 def test_the_training_plays_on_arrival_slowly_through_the_moment_and_names_it(server_url, new_page):
     page, film = opened(new_page, server_url, "")
-    said, seen, began = film.locator(".bi-said"), [], time.monotonic()
-    until(lambda: step(film) < 100)
-    while step(film) < 1500 and time.monotonic() - began < 60:
-        at, named = step(film), "a head is born" in said.inner_text()
-        seen.append((time.monotonic(), at))
-        assert at == step(film) or named is False or at >= 312, "nothing is named before it comes"
-    slow = [moment for moment, at in seen if 250 <= at <= 450]
+
+    def heard():
+        """When it said what, and of which step, from the film's first picture."""
+        said = page.evaluate("heard.map((text, n) => [heardAt[n], text])")
+        steps = [(at, text, int(found[1].replace(",", ""))) for at, text in said if (found := SAID.match(text))]
+        return steps[next((n for n, (_at, _text, step) in enumerate(steps) if step < 100), len(steps)) :]
+
+    until(lambda: any(step == 1500 for _at, _text, step in heard()), 90)
+    seen = heard()
+    assert all(step >= 312 for _at, text, step in seen if "a head is born" in text), "nothing is named before it comes"
+    slow = [at for at, _text, step in seen if 250 <= step <= 450]
     assert slow[-1] - slow[0] > 0.4 * (seen[-1][0] - seen[0][0]), "most of the time passes where the curves move"
-    expect(said).to_have_text(re.compile(r"Step 1,500: 5 of 5 .* Step 328, a head is born: 1\.1 gives half"))
+    said = re.compile(r"Step 1,500: 5 of 5 .* Step 328, a head is born: 1\.1 gives half")
+    expect(film.locator(".bi-said")).to_have_text(said)
     assert "born_" not in page.url, "nobody touched it"
     film.locator("button").first.click()
     until(lambda: 0 < step(film) < 500)

@@ -59,8 +59,7 @@ def test_paint_reaches_weights_code_and_link_is_undone_and_is_kept_under_another
     window.fill("2")
     window.press("Enter")
     kept(page, "keeps 20 of 100 pairs")
-    assert "m_rule1=window" in page.url
-    assert "m1_window_window=2" in page.url
+    expect(page).to_have_url(re.compile("m_rule1=window.*m1_window_window=2"))
     page.get_by_role("button", name="Remove the paint: 1 cell").click()
     kept(page, "keeps 19 of 100 pairs")
 
@@ -141,6 +140,7 @@ def test_a_weight_typed_into_the_editor_changes_the_board_and_the_link(opened):
     before = at(page, 2, 0, 0).inner_text()
     grid = page.get_by_test_id("stDataFrame").locator("canvas").first
     grid.scroll_into_view_if_needed()
+    still(page)
     box = grid.bounding_box()
     page.mouse.dblclick(box["x"] + 44 + 30, box["y"] + 35 + 17)  # row 1, column 1
     editor = page.locator("#portal input")
@@ -172,6 +172,7 @@ PLACE = """(stage, number) => {
 def test_a_clicked_head_is_shown_kept_in_the_link_and_found_again(opened):
     drawn = f"{MAP}[data-tiles]", ".st-key-hd_explore button"
     page = opened("heads?hd_model=minilm-l6&hd_text=books&hd_by=previous_token", *drawn)
+    still(page)
     page.mouse.move(*page.locator(MAP).evaluate(PLACE, 12 * 2 + 7))
     expect(page.locator(".hm-name")).to_contain_text("Layer 2, head 7")
     page.mouse.click(*page.locator(MAP).evaluate(PLACE, 12 * 2 + 7))

@@ -56,9 +56,12 @@ CHINESE = {
 #: what a page says, and what it would say in Chinese
 OF_LONGER = {longer_words.longer(text): chinese for text, chinese in CHINESE.items()}
 ALL_LONGER = "\n".join(OF_LONGER)
-#: each group shares a server and a window, and so one test process
+#: each group shares a server and a window, and so one test process; who walks further has longer
 IN_TWO_GROUPS = [
-    pytest.param(name, marks=pytest.mark.xdist_group(f"every-view-{i % 2}")) for i, name in enumerate(WALKS)
+    pytest.param(
+        name, marks=[pytest.mark.xdist_group(f"every-view-{i % 2}"), pytest.mark.timeout(200 + 100 * len(walk))]
+    )
+    for i, (name, walk) in enumerate(WALKS.items())
 ]
 SIZES = [(1280, 720), (390, 844)]
 #: views with a formula that is longer than a phone is wide, and is scrolled in its place

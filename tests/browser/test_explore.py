@@ -93,7 +93,7 @@ def test_a_sentence_is_read_as_one_leaves_it_its_heads_come_in_order_and_control
 def test_what_if_is_computed_again_and_back_undoes_only_the_last_change(opened):
     page = opened("explore?open_what_if=true&mask=window&window=2&where=layer&again=true", *DRAWN)
     page.get_by_text("of the probability").first.wait_for(timeout=60_000)
-    assert page.get_by_text("Difference").first.is_visible()
+    expect(page.get_by_text("Difference").first).to_be_visible()
     page = opened("explore?open_what_if=true", *DRAWN)
     mask_door(page).get_by_test_id("hide").select_option("1")
     hidden = page.get_by_text("No token may look at: animal (1).").first

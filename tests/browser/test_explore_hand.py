@@ -13,7 +13,7 @@ from attnviz.analysis.model_run import Request, stored_run
 from attnviz.core.attention import attend
 from attnviz.models.loading import EXAMPLES
 from tests.browser.canvas_places import cell, drag, finger, mask_door, spot_on, tile, weights
-from tests.browser.conftest import answered, until
+from tests.browser.conftest import answered, still, until
 from tests.browser.test_all_heads import arrived
 
 LAYER, HEAD = 13, 8
@@ -69,9 +69,9 @@ def test_a_mouse_drags_the_scale_keys_and_marks_change_it_a_stroke_paints_and_th
         until(lambda: edit(page)[3] == "factor")
         becomes(page, lambda: expected(layer, causal(n), edit(page)[4]))
         assert abs(weights(page).sum() - n) < 1e-4
-        assert page.get_by_test_id("seen-after").first.get_attribute("aria-pressed") == "true"
+        expect(page.get_by_test_id("seen-after").first).to_have_attribute("aria-pressed", "true")
     assert edit(page)[4] < 1
-    assert page.get_by_test_id("said").first.inner_text() != said
+    until(lambda: page.get_by_test_id("said").first.inner_text() != said)
     assert page.url == address, "Python has not heard of it"
     page.mouse.up()
     page.wait_for_url(re.compile("scale=factor.*factor="))
@@ -84,7 +84,7 @@ def test_a_mouse_drags_the_scale_keys_and_marks_change_it_a_stroke_paints_and_th
     page.keyboard.press("Home")
     until(lambda: edit(page)[4] == 0)
     becomes(page, expected(layer, causal(n), 0.0))
-    assert "∞" in page.get_by_test_id("scale-value").first.inner_text()
+    expect(page.get_by_test_id("scale-value").first).to_contain_text("∞")
     page.locator(".av-mark[data-mark=model]").first.click()
     page.get_by_test_id("scale").first.focus()
     for _ in range(3):
@@ -126,7 +126,7 @@ def test_a_finger_drags_the_scale_and_paints(opened, layer):
     finger(page, *(slider(page, share) for share in (0.5, 0.55, 0.6, 0.7)))
     until(lambda: edit(page)[4] > 1.2)
     page.wait_for_url(re.compile("factor="))
-    assert np.abs(weights(page) - expected(layer, causal(n), edit(page)[4])).max() < EXACT
+    becomes(page, lambda: expected(layer, causal(n), edit(page)[4]))
     answered(page)
     mask_door(page).get_by_role("button", name="Paint the mask on the matrix").click()
     page.get_by_test_id("heatmap").first.scroll_into_view_if_needed()
@@ -168,9 +168,9 @@ def test_masks_a_hidden_token_what_was_before_and_all_small_pictures_while_the_h
     changes = np.nan_to_num(after - own)
     query, key = np.unravel_index(np.abs(changes).argmax(), changes.shape)
     way = "more" if changes[query, key] > 0 else "less"
-    assert f" {abs(changes[query, key]):.2f} {way} than before." in page.get_by_test_id("said").first.inner_text()
-    assert page.locator(".av-title").first.inner_text().startswith("After minus before · Layer")
-    assert "difference" in page.locator(".av-bar-name").all_inner_texts()
+    expect(page.get_by_test_id("said").first).to_contain_text(f" {abs(changes[query, key]):.2f} {way} than before.")
+    expect(page.locator(".av-title").first).to_have_text(re.compile("^After minus before · Layer"))
+    expect(page.locator(".av-bar-name").get_by_text("difference", exact=True).first).to_be_attached()
     page.wait_for_url(re.compile("seen=difference"))
     answered(page)
     again = opened("explore?" + page.url.split("?")[1], STAGE)
@@ -238,6 +238,7 @@ def test_a_cell_unfolds_how_it_came_about_beside_the_matrix_follows_the_scale_an
     n, stage = len(weights(page)), page.get_by_test_id("heatmap").first
     unfolded, lines = page.get_by_test_id("cell").first, page.get_by_test_id("lines").first
     expect(unfolded).to_be_hidden()
+    still(page)
     before = stage.bounding_box()
     page.mouse.click(*cell(page, 8, 1, n))
     expect(unfolded).to_be_visible()
@@ -282,6 +283,7 @@ def test_the_card_of_a_head_covers_neither_the_chosen_one_nor_the_matrix(opened,
 @pytest.mark.parametrize("size", [(1280, 720), (390, 844), (768, 1024)])
 def test_a_row_that_is_pinned_stays_where_it_was_pressed(opened, size):
     page = opened("explore", STAGE, width=size[0], height=size[1])
+    still(page)
     heatmap = page.get_by_test_id("heatmap").first
     x, y = spot_on(heatmap, 0, 10.5 / 13)
     before = [heatmap.get_attribute("data-plot"), heatmap.bounding_box()]
@@ -381,7 +383,7 @@ def test_the_unfolded_cell_has_a_door_to_what_wrote_it_and_a_cut_moves_the_rows_
     page.get_by_test_id("why").click()
     panel = page.locator(".st-key-why-there")
     expect(page.get_by_text("To that key’s score, head 16.0 adds most")).to_be_visible()
-    until(lambda: panel.locator("canvas").bounding_box()["y"] < 720)
+    expect(panel.locator("canvas")).to_be_in_viewport()
     before = panel.locator("canvas").evaluate("canvas => canvas.toDataURL()")
     part = panel.get_by_role("button", name="head 16.0")
     part.click()

@@ -10,12 +10,12 @@ from attnviz.pages.compare.maths.layer_costs import race_steps
 from attnviz.pages.positions.maths import turning_words
 from tests.browser.conftest import still, until
 
-#: What sliders say, one after the other.
+#: What sliders say, one after the other, and when: whoever asks from outside may come too late for a film.
 HEARD = """(() => {
-    globalThis.heard = [];
+    [globalThis.heard, globalThis.heardAt] = [[], []];
     const set = Element.prototype.setAttribute;
     Element.prototype.setAttribute = function (name, text) {
-        if (name === "aria-valuetext") heard.push(text);
+        if (name === "aria-valuetext") heardAt.push(performance.now()), heard.push(text);
         return set.call(this, name, text);
     };
 })()"""
@@ -34,10 +34,12 @@ def counted(page, distance, kernel, dilated=False):
 
 def test_a_race_plays_on_arrival_and_its_distance_is_dragged_on_the_picture(new_page, server_url):
     page = new_page(width=1280, height=720)
+    page.add_init_script(HEARD)
     page.goto(f"{server_url}/compare")
     page.locator(".av-root[data-race]").wait_for(state="attached")
-    assert race_of(page)["at"] < 400
-    until(lambda: race_of(page)["at"] == 400, 20)
+    until(lambda: race_of(page)["at"] == 400)
+    steps = re.findall(r"step (\d+) of 20", " ".join(page.evaluate("heard")))
+    assert any(0 < int(step) < 20 for step in steps), "it was on its way"
     still(page)
     assert counted(page, 20, 3)
     sent = []
@@ -118,9 +120,9 @@ def test_a_hand_on_a_brick_goes_to_its_step_and_the_head_below_follows(opened):
 
 def test_who_asked_for_less_motion_finds_the_race_run_and_a_link_opens_the_step_it_was_left_at(opened):
     page = opened("compare?c_step=5", reduced_motion="reduce")
-    until(lambda: page.locator(".av-root[data-race]").count() and race_of(page)["at"] == 100, 10)
+    until(lambda: page.locator(".av-root[data-race]").count() and race_of(page)["at"] == 100)
     page = opened("compare", reduced_motion="reduce")
-    until(lambda: page.locator(".av-root[data-race]").count() > 0, 10)
+    page.locator(".av-root[data-race]").wait_for(state="attached")
     assert race_of(page)["at"] == 400
 
 
@@ -149,6 +151,7 @@ def test_a_finger_reads_a_word_first_and_opens_its_page_by_a_second_touch(opened
 
 def test_words_turn_on_arrival_and_one_that_is_dragged_takes_the_weight_with_it(new_page, server_url):
     page = new_page()
+    page.add_init_script(HEARD)
     page.goto(f"{server_url}/positions")
     dial = page.locator(".av-root[data-dial]")
     dial.wait_for(state="attached")
@@ -156,8 +159,9 @@ def test_words_turn_on_arrival_and_one_that_is_dragged_takes_the_weight_with_it(
     def state():
         return json.loads(dial.get_attribute("data-dial"))
 
-    until(lambda: 0 < state()["at"] < 60, 10)
-    until(lambda: state()["at"] == 100, 20)
+    until(lambda: state()["at"] == 100)
+    shares = re.findall(r"(\d+)%", " ".join(page.evaluate("heard")))
+    assert any(0 < int(share) < 60 for share in shares), "they were on their way"
     assert "p_" not in page.url, "nobody touched it"
     expect(page.locator(".wd-said")).to_have_text("“it” looks most at “because”, 1 place before it: 77% of its weight.")
     rows, typed = page.locator(".wd-row"), [*range(13)]
@@ -178,7 +182,7 @@ def test_words_turn_on_arrival_and_one_that_is_dragged_takes_the_weight_with_it(
     rows.nth(4).click()
     page.wait_for_url("**p_row=4*")
     page.reload()
-    until(lambda: dial.count() and state()["at"] == 100, 30)
+    until(lambda: dial.count() and state()["at"] == 100)
     assert (state()["order"], state()["row"]) == (moved, 4)
     page.get_by_role("button", name="As typed").click()
     until(lambda: state()["order"] == typed)

@@ -18,7 +18,8 @@ def boxes(page, selector):
 
 
 def test_a_projector_shows_the_sentences_beside_the_title_and_charts_in_their_places(opened):
-    page = opened("sharing", ".st-key-canvas-of-h-three canvas", **PROJECTOR)
+    page = opened("sharing", ".st-key-canvas-of-h-three canvas", ".st-key-h-pairs .main-svg", **PROJECTOR)
+    still(page)
     heading = ".st-key-page-heading h1", ".st-key-page-heading > .stElementContainer > .stMarkdown", ".st-key-present"
     title, about, buttons = (page.locator(part).bounding_box() for part in heading)
     assert title["x"] + title["width"] < about["x"]
@@ -61,7 +62,6 @@ def test_numbers_formulas_and_tables_are_whole_beside_a_picture(opened, view, dr
 
 
 def charts_fit_their_places(page):
-    page.locator(".st-key-h-pairs .main-svg").first.wait_for()
     wide = "all => all.filter(c => c.scrollWidth > c.clientWidth + 1).map(c => [c.clientWidth, c.scrollWidth])"
     assert page.locator(".stPlotlyChart").evaluate_all(wide) == []
     chart, names = page.locator(".st-key-h-pairs .nsewdrag").bounding_box(), boxes(page, ".st-key-h-pairs .annotation")

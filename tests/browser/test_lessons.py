@@ -153,7 +153,8 @@ def test_the_wheel_moves_the_picture_and_then_the_lesson_where_the_page_has_noth
     stands_at(page, "words")
     page.mouse.wheel(0, 600)
     stands_at(page, "vectors")
-    until(lambda: page.mouse.wheel(0, 400) or "step=2" in page.url)
+    page.evaluate("() => addEventListener('keydown', () => (globalThis.left = true))")
+    until(lambda: page.mouse.wheel(0, 400) or page.evaluate("() => globalThis.left"))
     expect(page.locator("[data-testid=stMain] h3")).to_have_text([STEPS[1].title])
 
 
@@ -171,7 +172,7 @@ def test_on_a_phone_the_answer_is_in_view_when_it_is_given(opened):
     page.locator(".st-key-l-answer-value button").click()
     answer = page.get_by_test_id("stAlert")
     expect(answer).to_contain_text("Computed:")
-    answered(page)
+    still(page)
     box, below = answer.bounding_box(), page.locator(".st-key-l-below").bounding_box()
     assert box["y"] >= 0
     assert box["y"] + box["height"] <= below["y"]

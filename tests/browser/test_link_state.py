@@ -138,7 +138,7 @@ def test_a_gesture_that_leaves_before_the_link_is_known_takes_nothing_back(slow,
     line.let_go()
     in_link(page, sentence=SENTENCE, causal="false")
     answered(page)
-    assert box.input_value() == SENTENCE
+    expect(box).to_have_value(SENTENCE)
     assert link(page)["sentence"] == SENTENCE
 
 
@@ -165,7 +165,7 @@ def test_a_sentence_typed_on_start_travels_to_every_page_by_menu_and_by_card(ope
             (menu if name == "Start" else door)(page, name).click()
             at(page, name)
             if name in SPEAKING:
-                until(lambda name=name: of_sentence(page, name).input_value() == SENTENCE)
+                expect(of_sentence(page, name)).to_have_value(SENTENCE)
                 in_link(page, **{SPEAKING[name][2]: SENTENCE})
 
 
@@ -191,14 +191,14 @@ def test_scaling_keeps_its_numbers_and_back_takes_one_change_at_a_time(opened):
     go(page, "Build")
     assert entries(page) == began + 2, "a page entered by the menu is one step"
     go(page, "Scaling")
-    assert of_width(page).input_value() == "128"
+    expect(of_width(page)).to_have_value("128")
     assert link(page) == {"s_dk": "128"}
     assert entries(page) == began + 3
     page.go_back()
     at(page, "Build")
     page.go_back()
     at(page, "Scaling")
-    assert of_width(page).input_value() == "128"
+    expect(of_width(page)).to_have_value("128")
     page.go_back()
     until(lambda: of_width(page).input_value() == "64")
     answered(page)
@@ -331,8 +331,8 @@ def test_two_visitors_do_not_see_each_others_choices_and_a_reload_keeps_ones_own
         answered(page)
     go(one, "Build")
     go(two, "Build")
-    assert of_sentence(one, "Build").input_value() == SENTENCE
-    assert of_sentence(two, "Build").input_value() == "Nobody else"
+    expect(of_sentence(one, "Build")).to_have_value(SENTENCE)
+    expect(of_sentence(two, "Build")).to_have_value("Nobody else")
     one.reload()
     at(one, "Build")
-    until(lambda: of_sentence(one, "Build").input_value() == SENTENCE)
+    expect(of_sentence(one, "Build")).to_have_value(SENTENCE)

@@ -123,7 +123,7 @@ def test_of_one_head_a_token_is_pinned_by_key_the_scale_is_dragged_and_the_mask_
     for key in ("ArrowDown", "ArrowDown", "Enter"):
         page.keyboard.press(key)
     until(lambda: "q" in (page.locator(".live-head").get_attribute("data-pins") or ""))
-    assert "av-faded" in page.get_by_test_id("lines").locator(".av-fade").get_attribute("class")
+    expect(page.get_by_test_id("lines").locator(".av-fade")).to_have_class(re.compile("av-faded"))
     page.keyboard.press("Escape")
     until(lambda: page.locator(".live-head").get_attribute("data-pins") == "")
     before, box = value_at(page, 8, 1), page.get_by_test_id("scale").bounding_box()

@@ -486,7 +486,7 @@ def test_sliding_through_the_heads_shows_each_and_its_link_opens_it(visit, train
     ribbons_stage(again).wait_for(timeout=FIRST_OPEN)
     wait_for_ribbons(again, expected)
     assert head_of_strip(again) == (layer + 1, head - 1)
-    assert again.get_by_test_id("said").inner_text() == said
+    expect(again.get_by_test_id("said")).to_have_text(said, use_inner_text=True)
     again.get_by_role("button", name="Fold the matrix").wait_for()
     again.get_by_role("button", name="look at?").wait_for()
     touch(again, 9)  # the word on show stays
@@ -753,13 +753,17 @@ def test_the_first_step_works_on_a_phone(visit, trained):
     assert ribbons_stage(page).bounding_box()["width"] <= 390
 
 
+CODE = re.compile(r"\b[B-DF-HJ-NP-TV-XZ]{5}\b")  #: of a room
+
+
 @NOT_HOSTED
 def test_a_class_follows_a_lesson_and_its_question_is_voted_on(visit):
     """From a cold start, as a lecturer who has never seen it: a room, a phone, a step, a vote, and what is right."""
     wall = visit("/lessons?lesson=masks&step=1", width=1280, height=720)
     wall.get_by_role("button", name="Teach").click(timeout=FIRST_OPEN)
     room = wall.get_by_role("dialog", name="The room")
-    code = re.search(r"[B-DF-HJ-NP-TV-XZ]{5}", room.inner_text())[0]
+    expect(room).to_contain_text(CODE)
+    code = CODE.search(room.inner_text())[0]
     phone = visit("/", width=390, height=844, has_touch=True, is_mobile=True)
     phone.get_by_label("In a class? Its code:").fill(code.lower())
     phone.get_by_role("button", name="Join").tap()

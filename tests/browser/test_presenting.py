@@ -20,7 +20,7 @@ def is_presented(page, theme):
     expect(page.locator(BAR)).to_be_visible()
     expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
     expect(page.locator("[data-testid=stHeader]")).to_be_hidden()
-    assert page.evaluate(BACKGROUND) == GROUND[theme]
+    still(page, theme)
     size = "text => parseFloat(getComputedStyle(text).fontSize)"
     sentence = page.locator(".st-key-main-picture [class*=-under] [data-testid=stMarkdownContainer] p").first
     assert page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") >= 17
@@ -58,7 +58,7 @@ def test_a_lesson_is_walked_by_keys_presented_and_left_and_the_link_follows(open
     expect(heading).to_have_text([STEPS[-1].title])
     expect(page.locator(BAR)).to_be_visible()
     listening(page)
-    assert page.evaluate(BACKGROUND) == GROUND["dark"]
+    still(page, "dark")
     page.keyboard.press("Escape")
     expect(page.locator(BAR)).to_be_hidden()
     expect(page.locator("[data-testid=stSidebar]")).to_be_visible()
@@ -225,7 +225,7 @@ def test_a_link_s_theme_comes_before_the_first_word_and_presented_cells_are_poin
     # Streamlit's own dark stands for a moment, until it is told our colours: dark all the same
     assert page.evaluate(BACKGROUND) in (GROUND["dark"], STREAMLITS_DARK)
     at_rest(page, "[data-testid=heatmap]")
-    assert page.evaluate(BACKGROUND) == GROUND["dark"]
+    still(page, "dark")
     page.keyboard.press("p")
     expect(page.locator(BAR)).to_be_visible()
     still(page, "dark")

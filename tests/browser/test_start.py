@@ -62,7 +62,7 @@ def test_the_sentence_is_typed_where_it_stands(opened_start):
     assert field.evaluate(seen) == "0"
     page.get_by_role("button", name="Type your own").click()
     expect(field).to_be_focused()
-    assert field.evaluate(seen) == "1"
+    until(lambda: field.evaluate(seen) == "1")
     page.keyboard.type("A dog saw it")
     until(lambda: page.get_by_role("option").all_inner_texts() == ["A", "dog", "saw", "it"])
     page.keyboard.press("Enter")
@@ -145,6 +145,5 @@ def test_the_matrix_unfolds_on_one_canvas_that_is_not_made_anew_in_each_frame(op
     }""")
     for _press in range(2):
         page.get_by_test_id("unfold").first.click()
-        page.wait_for_timeout(1000)
         still(page)
     assert 1 <= sizes.evaluate("seen => seen.size") <= 3

@@ -49,7 +49,7 @@ def test_a_circuit_says_what_it_keeps_and_is_saved(server_url, new_page):
     page.mouse.down()
     page.mouse.move(box["x"] + 160, box["y"] + 120, steps=4)
     page.mouse.up()
-    assert plot.evaluate("(plot) => plot._fullLayout.xaxis.range") != before, "it is moved by hand"
+    until(lambda: plot.evaluate("(plot) => plot._fullLayout.xaxis.range") != before)  # it is moved by hand
     open_menu(page.locator(".st-key-why-circuit-save-menu button").first)
     svg = Path(saved(page, page.locator("button[data-kind=svg]")).path())
     assert "23.4" in svg.read_text("utf-8")

@@ -66,9 +66,10 @@ class AttentionStory extends View {
     this.height = 0;
     /** What of the lesson's text is pointed at. */
     this.spoken = "";
-    /** What the wheel has turned beyond an end, and when it last left a step. */
+    /** What the wheel has turned beyond an end, when it last left a step, and by which key, until another step comes. */
     this.turned = 0;
     this.leftAt = 0;
+    this.leftBy = "";
     /** @type {HTMLButtonElement[]} */
     this.buttons = [];
     /** @type {ReturnType<typeof labelledSlider> | null} */
@@ -105,6 +106,7 @@ class AttentionStory extends View {
     const behind = this.gestures.isBehind(header.session, header.ack);
     const isSameStep = before?.step === header.step && before?.track.join() === header.track.join();
     this.payload = payload;
+    if (!isSameStep) [this.turned, this.leftBy] = [0, ""];
     if (!behind || !isSameStep) [this.pair, this.factor, this.terms] = [header.pair, header.factor, header.terms];
     this.arrange(header, before);
     this.range.max = String((header.track.length - 1) * TICKS);
@@ -344,9 +346,11 @@ class AttentionStory extends View {
     const goal = this.at + event.deltaY / WHEEL;
     this.scrub(goal);
     this.turned = goal < 0 || goal > last ? this.turned + event.deltaY : 0;
+    if (!this.turned) this.leftBy = "";
     if (Math.abs(this.turned) < LEAVE || performance.now() - this.leftAt < COOL) return;
     const key = this.turned > 0 ? "ArrowRight" : "ArrowLeft";
-    [this.turned, this.leftAt] = [0, performance.now()];
+    if (key === this.leftBy) return; // the next step is still on its way: it is not passed unseen
+    [this.turned, this.leftAt, this.leftBy] = [0, performance.now(), key];
     document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
   }
 
