@@ -208,12 +208,12 @@ def test_every_word_of_a_page_can_be_translated_has_room_and_is_read_by_all(long
 
 
 def test_english_is_found_and_a_box_that_unfolds_speaks_the_language_that_was_just_chosen(opened):
-    page = opened("pictures?pic_order=distance", locale="en-GB")
+    page = opened("masks?m_rule1=padding", locale="en-GB")
     assert len(english_in(said_on(page))) > 50
     box = page.locator("[data-testid=stSelectbox] input").first
-    expect(box).to_have_value("Heads by distance in pixels")
+    expect(box).to_have_value("padding")
     page.get_by_text("中文").click()
-    expect(box).to_have_value("头按距离（像素）排列")
-    assert "pic_order=distance" in page.url
+    expect(box).to_have_value("填充")
+    assert "m_rule1=padding" in page.url
     still(page)
     assert english_in(said_on(page)) == {}

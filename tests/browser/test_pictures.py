@@ -70,7 +70,8 @@ def test_pins_the_head_and_what_lies_over_the_picture_come_back_with_the_link_an
     page.wait_for_url(lambda url: "pic_shows=rollout" in url and "pic_head=1" in url and "pic_view" in url)
     again = open_pictures("?" + page.url.split("?")[1])
     until(lambda: again.get_by_test_id("pins").locator("button").count() == 2)
-    until(lambda: title(again) == "Attention followed through layers 0 to 2")
+    until(lambda: title(again) == "Attention followed through layers 0 to 2")  # played once up to the layer on show
+    assert again.url.split("?")[1] == page.url.split("?")[1]
 
 
 def lights_without_a_server(new_page: Any, file: Path) -> None:
@@ -121,10 +122,14 @@ def test_rows_rollout_and_the_mean_of_layers_follow_hand_and_what_is_hidden_with
         weights.append(scores.index_fill(-1, torch.tensor(hidden) + 1, -torch.inf).softmax(-1))
     mean = torch.stack(weights).mean((0, 1))[0]
     half = [(each.mean(0) + torch.eye(65)) / 2 for each in weights]
-    page.locator(".pv-tile[data-head='3.0']").click()
-    page.wait_for_url(lambda url: "pic_layer=3" in url)
+    page.get_by_test_id("layer").fill("2")
+    page.wait_for_url(lambda url: "pic_layer=2" in url)
     answered(page)
     cut_off(page)
+    page.locator(".pv-layers button").click()
+    until(lambda: title(page) == "Layer 2, head 0")
+    until(lambda: title(page) == "Layer 3, head 0")
+    assert page.get_by_test_id("layer").input_value() == "3"
     page.mouse.move(*centre_of(page, 2, 5))
     until(lambda: read(page).startswith("From row 3, column 6, "))
     first = page.locator(".pv-tile").nth(9).screenshot()

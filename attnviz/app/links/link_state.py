@@ -40,7 +40,7 @@ _REPORTED = (
     "_refusals_said"  #: the names of choices whose controls have said in this run why the link's value is not used
 )
 _NO_CHOICE = "_no_choice"  #: where the sentence stands about names that belong to no choice
-NOT_HANDED_ON = {"l_guess", "l_own", "guess"}  #: to a room's phones
+NOT_HANDED_ON = {"l_guess", "l_own", "guess", "w_guess"}  #: to a room's phones
 HANDED_ON = {"lessons": {"l_student": "true"}}  #: in addition, by the page
 #: what Streamlit reads itself, and what mailers, networks and search engines add to every link
 _FOREIGN_PARAMETERS = re.compile(r"embed|utm_|_|ref$|source$|\w*clid$|mc_|si$")

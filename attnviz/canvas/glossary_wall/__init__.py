@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from attnviz.base.words import _
 from attnviz.canvas.shared.component import mount_component
@@ -11,22 +11,37 @@ from attnviz.live import canvas_wording
 
 @dataclass(frozen=True)
 class WallTerm:
-    """A word: what it is called, and what is said of it, in one sentence and what follows that."""
+    """A word: what it is called, what is said of it, in one sentence and what follows that, and when one learns it."""
 
     id: str
     name: str
     first: str
     rest: str
+    place: int = 0
+
+
+class WallReport(NamedTuple):
+    """What a hand did: `term` opens; the picture of `asked` is looked for, and `guess` was pressed; "": none."""
+
+    term: str
+    asked: str
+    guess: str
 
 
 @dataclass(frozen=True)
 class WallFigure:
-    """Words in their order, and the numbers that their pictures have; as a part of a figure too."""
+    """Words in their order, and the numbers that their pictures have; as a part of a figure too.
+
+    The first `found` words were looked for, and the others are faded; None: all. `asked`, `guess`: as in a report.
+    """
 
     scene: ClassVar[str] = "wall"
     payload: ClassVar[bytes] = b""
     terms: Sequence[WallTerm]
     numbers: Mapping[str, float | int]
+    found: int | None = None
+    asked: str = ""
+    guess: str = ""
     title: str = ""
 
     @property
@@ -34,17 +49,31 @@ class WallFigure:
         return {
             "terms": self.terms,
             "numbers": self.numbers,
+            "found": len(self.terms) if self.found is None else self.found,
+            "asked": self.asked,
+            "guess": self.guess,
             "title": self.title,
             "colours": canvas_wording.scene_colours(),
-            "words": {"see": _("See it") + " →"},
+            "words": {
+                "see": _("See it") + " →",
+                "begin": _("Guess a picture"),
+                "ask": _("Which picture shows “{word}”?"),
+                "right": _("Yes, this one shows “{word}”."),
+                "other": _("You took “{guess}”. The framed picture shows “{word}”."),
+                "yours": _("your guess"),
+                "another": _("Another word"),
+                "end": _("All words"),
+                "picture": _("Picture {number}"),
+            },
         }
 
 
-def glossary_wall(key: str, figure: WallFigure, *, on_open: Callable[[str], None]) -> None:
-    """Draw the wall; `on_open` hears the id of the word that was pressed."""
-    ids = {term.id for term in figure.terms}
+def glossary_wall(key: str, figure: WallFigure, sentence: str, on_report: Callable[[WallReport], None]) -> None:
+    """Draw the wall and what is said of it; `on_report` hears what a hand did."""
+    ids = {"", *(term.id for term in figure.terms)}
 
-    def read(report: dict[str, Any]) -> str | None:
-        return report["term"] if report.get("term") in ids else None
+    def read(report: dict[str, Any]) -> WallReport | None:
+        parts = [str(report.get(name)) for name in WallReport._fields]
+        return WallReport(*parts) if ids.issuperset(parts) else None
 
-    mount_component("glossary_wall", key, "opened", figure.header, read, on_open)
+    mount_component("glossary_wall", key, "opened", figure.header | {"sentence": sentence}, read, on_report)

@@ -4,6 +4,7 @@
 import { mark, textMark } from "../scene/marks.js";
 import { textWidth } from "../scene/text_width.js";
 import { readableColour } from "../shared/colour.js";
+import { clamp } from "../shared/numbers.js";
 import { ROLES } from "../shared/roles.js";
 
 /** @import { Theme } from "../shared/types.js" */
@@ -238,8 +239,23 @@ export const PICTURES = {
   linear_attention: (p) => [p.strip(vector(3, 1), 8, 36, 36, 12, Q), p.text("·", 54, 42, p.ink, 18), p.matrix(3, 3, (q, k) => Math.abs(Math.sin(q + 2 * k)), [64, 20, 46, 46], V)],
 }; // prettier-ignore
 
-/** Marks of a word's picture. @param {string} id @param {Record<string, number>} numbers @param {Theme} theme @returns {Mark[]} */
-export function termMarks(id, numbers, theme) {
+/** A mark on its way: bars rise, strokes are drawn, cells and words come. @param {Mark} whole @param {number} share */
+function drawnSoFar(whole, share) {
+  const { kind, y, w, h, size, alpha } = whole;
+  if (kind === "line") return { ...whole, w: w * share, h: h * share };
+  if (kind === "disc") return { ...whole, size: size * share };
+  if (kind !== "box") return { ...whole, alpha: alpha * share };
+  return h > w ? { ...whole, y: y + h * (1 - share), h: h * share } : { ...whole, w: w * share };
+}
+
+/**
+ * Marks of a word's picture, drawn one after the other up to this share.
+ * @param {string} id @param {Record<string, number>} numbers @param {Theme} theme @param {number} [share] @returns {Mark[]}
+ */
+export function termMarks(id, numbers, theme, share = 1) {
   const parts = /** @type {any[]} */ (PICTURES[id]?.(makePen(theme), numbers) ?? []);
-  return parts.flat(5).map((each, n) => ({ ...each, key: `${id}-${n}` }));
+  return parts.flat(5).map((each, n, { length }) => {
+    const whole = { ...each, key: `${id}-${n}` };
+    return share < 1 ? drawnSoFar(whole, clamp(2 * share - n / length, 0, 1)) : whole;
+  });
 }

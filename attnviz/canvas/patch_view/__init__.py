@@ -15,6 +15,7 @@ from attnviz.canvas.shared.component import count, mount_component
 from attnviz.live import canvas_wording
 
 PatchRows = Literal["row", "mean", "layers", "rollout"]
+PatchOrder = Literal["place", "distance", "entropy", "class"]
 MOST_FACTOR = 10.0
 SIDE = 32  #: pixels along a drawn digit, as the data set of the digit models had before it counted
 
@@ -31,6 +32,7 @@ class PatchChoices:
     factor: float = 1.0  #: times the model's own scale, for the head on show
     shows: PatchRows = "row"
     drawings: tuple[str, ...] | None = None  #: digits drawn on the picture, bits in base64, "" = empty; None: not drawn
+    order: PatchOrder = "place"  #: of the small pictures
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +49,7 @@ class PatchScene:
     rolled   (T, T) attention followed through the layers up to the one on show
     answer   what the model says: names, the probability of each, and what it is without the change
     pads     how many digits can be drawn on the picture
+    orders   what heads can be ordered by
     """
 
     picture: bytes
@@ -63,13 +66,13 @@ class PatchScene:
     rollout: NDArray[np.floating] | None = None
     measure: NDArray[np.floating] | None = None
     measure_text: tuple[str, ...] = ()
-    ordered: bool = False
     sinks: tuple[int, ...] = ()
     smooth: bool = True
     windows: tuple[tuple[int, int], ...] = ()  #: side and shift of each layer's windows, where it has some
     usual: int = 0  #: the row on show while none is chosen
     answer: tuple[tuple[str, float, float], ...] = ()
     pads: int = 0
+    orders: tuple[PatchOrder, ...] = ()
 
     @property
     def queries(self) -> int:
@@ -99,6 +102,7 @@ class PatchScene:
             ),
             shows=choices.shows if self.can_show(choices.shows) else "row",
             drawings=choices.drawings if self.pads else None,
+            order=choices.order if choices.order in self.orders else "place",
         )
 
 
@@ -197,7 +201,7 @@ def _header(document: str, scene: PatchScene, choices: PatchChoices) -> dict[str
         "heads": list(scene.heads),
         "measure": None if scene.measure is None else packing.json_numbers(scene.measure, 5),
         "measureText": list(scene.measure_text),
-        "ordered": scene.ordered,
+        "orders": list(scene.orders),
         "sinks": list(scene.sinks),
         "windows": [list(window) for window in scene.windows],
         "usual": scene.usual,
@@ -217,13 +221,16 @@ def _encode_roots(weights: NDArray[np.floating] | None) -> bytes:
 def read_choices(report: dict[str, Any]) -> PatchChoices | None:
     """Choices as the browser reported them; None where they make no sense."""
     layer, head = count(report.get("layer")), count(report.get("head"))
-    pins, hidden, pairs, factor, shows = map(report.get, ("pins", "hidden", "silenced", "factor", "shows"))
+    pins, hidden, pairs, factor, shows, order = map(
+        report.get, ("pins", "hidden", "silenced", "factor", "shows", "order")
+    )
     if (
         layer is None
         or head is None
         or not _is_index_list(pins)
         or not _is_index_list(hidden)
         or shows not in get_args(PatchRows)
+        or order not in get_args(PatchOrder)
     ):
         return None
     if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 <= factor <= MOST_FACTOR:
@@ -234,8 +241,8 @@ def read_choices(report: dict[str, Any]) -> PatchChoices | None:
     drawings = report.get("drawings")
     if drawings is not None and (drawings := read_drawings(drawings)) is None:
         return None
-    rows = cast(PatchRows, shows)
-    return PatchChoices(layer, head, tuple(pins), tuple(hidden), silenced, float(factor), rows, drawings)
+    rows, by = cast(PatchRows, shows), cast(PatchOrder, order)
+    return PatchChoices(layer, head, tuple(pins), tuple(hidden), silenced, float(factor), rows, drawings, by)
 
 
 def read_drawings(drawings: object) -> tuple[str, ...] | None:
@@ -313,4 +320,12 @@ def labels() -> dict[str, str]:
         "scale": _("Scale"),
         "scale_help": _("Multiplies the model's own scale; 1 leaves it as it is"),
         "play": _("Play the words in the order in which they were written"),
+        "layer": _("Layer"),
+        "play_layers": _("Play the layers, from the first to the last"),
+        "pause": _("Pause"),
+        "orders": _("All heads, ordered by"),
+        "order_place": _("Heads by layer"),
+        "order_distance": _("Heads by distance in pixels"),
+        "order_entropy": _("Heads by spread (entropy)"),
+        "order_class": _("Heads by weight on the class token"),
     } | canvas_wording.joining_text()

@@ -183,12 +183,12 @@ export function decodeSquareRoots(bytes) {
 }
 
 /** The heads as [layer, head], in the order in which they are shown. */
-/** @param {Pick<PatchHeader, "heads" | "measure" | "ordered">} header @returns {[number, number][]} */
-export function headsInOrder({ heads, measure, ordered }) {
+/** @param {Pick<PatchHeader, "heads" | "measure">} header @returns {[number, number][]} */
+export function headsInOrder({ heads, measure }) {
   const all = heads.flatMap((count, layer) =>
     Array.from({ length: count }, (_, head) => /** @type {[number, number]} */ ([layer, head])),
   );
-  return tileOrder(all.length, { order: ordered ? "measure" : "place", measure }).map((i) => all[i]);
+  return tileOrder(all.length, { order: measure ? "measure" : "place", measure }).map((i) => all[i]);
 }
 
 /** The mean of rows that are as long. @param {readonly Float32Array[]} rows @param {number} length */

@@ -242,12 +242,12 @@ const TALLEST = 200;
 /** Pixels between tiles, around the picture of one, and of the name below it. */
 const [GAP, EDGE, NAME] = [6, 4, 15];
 
-/** How many heads stand side by side. @param {Pick<PatchHeader, "heads" | "ordered">} header */
-export function countColumns({ heads, ordered }) {
-  return ordered ? COLUMNS : Math.min(MOST_COLUMNS, Math.max(...heads));
+/** How many heads stand side by side. @param {Pick<PatchHeader, "heads" | "measure">} header */
+export function countColumns({ heads, measure }) {
+  return measure ? COLUMNS : Math.min(MOST_COLUMNS, Math.max(...heads));
 }
 
-/** @param {Pick<PatchHeader, "heads" | "ordered" | "picture">} header @param {[number, number][]} order @param {number} width */
+/** @param {Pick<PatchHeader, "heads" | "measure" | "picture">} header @param {[number, number][]} order @param {number} width */
 export function placeTiles(header, order, width) {
   const columns = countColumns(header);
   const w = (width + GAP) / columns - GAP;

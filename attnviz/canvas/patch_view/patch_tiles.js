@@ -1,6 +1,6 @@
 // Heads and rows, each over a small picture of its own: all heads of a model, and the rows that are held, to be compared.
 
-import { createBox, setAttribute, createButton, el, fill, setName } from "../shared/dom.js";
+import { createBox, setAttribute, createButton, el, fill, listOf, setName } from "../shared/dom.js";
 import { drawFrames, drawLight, drawTiles, fitPicture, placeTiles } from "./patch_scene.js";
 import { isSilenced } from "./patch_numbers.js";
 import { queryName } from "./patch_sentence.js";
@@ -9,7 +9,7 @@ import { layOver, sizeCanvas } from "../shared/surface.js";
 
 /** @import { PatchScene } from "./patch_scene.js" */
 /** @import { PatchView } from "./patch_view.js" */
-/** @import { Theme } from "../shared/types.js" */
+/** @import { PatchChoices, Theme } from "../shared/types.js" */
 
 /** Pixels that a finger needs. */
 const TOUCH = 24;
@@ -20,6 +20,9 @@ export class PatchTiles {
     this.view = view;
     this.box = el("div", "pv-small", null, { "data-testid": "heads" });
     this.canvas = el("canvas");
+    const order = (/** @type {string} */ by) => view.change({ order: /** @type {PatchChoices["order"]} */ (by) });
+    this.orders = listOf("pv-orders", [], order, { "data-testid": "orders" });
+    this.side = createBox("pv-side", this.orders, this.box);
     /** @type {HTMLButtonElement[]} a head each */
     this.tiles = [];
     this.drawn = "";
@@ -29,10 +32,15 @@ export class PatchTiles {
   build() {
     const { header, numbers } = this.view.shown;
     const { order } = numbers;
-    const name = JSON.stringify([header.doc, order, header.measureText, header.labels.tile]);
+    const { labels, orders, state } = header;
+    const name = JSON.stringify([header.doc, order, header.measureText, labels.tile, orders, state.order]);
     if (this.box.dataset.name === name) return;
     this.box.dataset.name = name;
     this.drawn = "";
+    const options = orders.map((by) => el("option", "", labels[`order_${by}`], { value: by }));
+    this.orders.replaceChildren(...options);
+    this.orders.value = state.order;
+    setAttribute(this.orders, "aria-label", labels.orders);
     this.tiles = order.map(([layer, head]) => this.tile(layer, head));
     this.box.replaceChildren(createBox("pv-board", this.canvas, ...this.tiles));
   }
@@ -51,8 +59,8 @@ export class PatchTiles {
 
   /** Draws the small pictures, unless nothing that they show has changed. @param {Theme} theme */
   draw(theme) {
-    const { shown, root, query: now, oneScale } = this.view;
-    const { state, header, numbers } = shown;
+    const { shown, state, root, query: now, oneScale } = this.view;
+    const { header, numbers } = shown;
     const query = numbers.follows && state.shows !== "mean" ? now : null;
     const name = JSON.stringify([
       header.picture.name,

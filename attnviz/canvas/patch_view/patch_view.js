@@ -13,6 +13,7 @@ import { Glide, interpolateNumberArray } from "../scene/glide.js";
 import { answerHeight, countColumns, drawAnswer, drawMarks, fitPicture, FLOOR, LEFT } from "./patch_scene.js";
 import { patchFigure } from "./patch_figure.js";
 import { PatchHand } from "./patch_hand.js";
+import { PatchLayers } from "./patch_layers.js";
 import { PatchPen } from "./patch_pen.js";
 import { largestPatchWeight, PatchNumbers } from "./patch_numbers.js";
 import { queryName, patchSentence, patchTitle } from "./patch_sentence.js";
@@ -100,6 +101,7 @@ export class PatchView extends Drawing {
     this.read = el("div", "pv-read", null, { "aria-live": "polite", "data-testid": "read" });
     this.bar = el("div", "pv-bar av-small");
     this.tools = new PatchTools(this);
+    this.layers = new PatchLayers(this);
     this.pen = new PatchPen(this);
     /** @type {PatchScene["size"]} */
     this.size = { width: 1, height: 1 };
@@ -107,7 +109,8 @@ export class PatchView extends Drawing {
     this.glide = new Glide(this.large, (lit) => this.drawLit(lit), litBetween);
     const head = createBox("av-wrap pv-head", this.title, this.chips.box, this.tools.penBox);
     const words = createBox("pv-words", this.bar, this.read, this.tools.box, this.pinned);
-    root.replaceChildren(createBox("pv-main", head, this.large, this.beside, words, this.pen.live), this.tiles.box);
+    const main = createBox("pv-main", head, this.large, this.layers.box, this.beside, words, this.pen.live);
+    root.replaceChildren(main, this.tiles.side);
     root.classList.add("pv-root");
     this.hand = new PatchHand(this);
     this.redraw = oncePerFrame(() => this.draw());
@@ -118,9 +121,12 @@ export class PatchView extends Drawing {
     return this.shown.header;
   }
 
-  /** What is chosen just now. */
+  /** What is chosen just now, but for the layer that a film shows. */
   get state() {
-    return this.shown.state;
+    const { state, header } = this.shown;
+    const layer = this.layers.at;
+    if (layer === null || layer === state.layer) return state;
+    return { ...state, layer, head: Math.min(state.head, header.heads[layer] - 1), factor: 1 };
   }
 
   /** Whether the head on show can have another scale: its scores are here and not only its weights. */
@@ -144,7 +150,7 @@ export class PatchView extends Drawing {
   /** @param {Component} component */
   async show(component) {
     const { header, payload: packed, turn } = this.open(component);
-    const before = this.held?.header.doc === header.doc ? this.held : null;
+    const [isFirst, before] = [!this.held, this.held?.header.doc === header.doc ? this.held : null];
     const file = packed.subarray(0, header.parts.picture);
     const [payload, image] = await Promise.all([
       inflate(packed.subarray(header.parts.picture)),
@@ -159,10 +165,12 @@ export class PatchView extends Drawing {
     this.hold({ header, numbers, file, image, ground, state });
     this.pen.take(header.state.drawings, behind);
     if (!before) this.pointed = null;
+    if (!before) this.layers.rest();
     this.tools.build();
     this.tiles.build();
     this.chips.build();
     this.draw();
+    if (isFirst) this.layers.arrive();
   }
 
   /** @param {number | null} token */
@@ -196,14 +204,15 @@ export class PatchView extends Drawing {
    * @param {boolean} ends whether the gesture ends, so that Python hears of it
    */
   change(more, ends = true) {
-    this.shown.state = { ...this.state, ...more };
+    this.shown.state = { ...this.shown.state, ...more };
+    this.layers.rest();
     this.redraw();
     if (ends) this.tell();
   }
 
   /** Tells Python what is chosen. */
   tell() {
-    this.tellPython("view", { ...this.state, doc: this.header.doc });
+    this.tellPython("view", { ...this.shown.state, doc: this.header.doc });
   }
 
   /** @param {string} text */
@@ -217,6 +226,7 @@ export class PatchView extends Drawing {
 
   leave() {
     this.chips.stop();
+    this.layers.stop();
   }
 
   draw() {
@@ -224,12 +234,13 @@ export class PatchView extends Drawing {
     if (!this.held || width === 0) return;
     this.root.dataset.narrow = countColumns(this.header) > MANY ? "many" : String(width < NARROW);
     const room = presentationRoom(this.root);
-    this.tiles.box.style.maxHeight = room === null ? "" : `${room - 8}px`;
+    this.tiles.box.style.maxHeight = room === null ? "" : `${room - 56}px`;
     const theme = readTheme(this.root, this.header.colours);
     this.drawLarge(room);
     this.tiles.draw(theme);
     drawPins(this, theme);
     this.tools.update();
+    this.layers.update();
     this.root.dataset.query = String(this.query);
     markPainted(this.root, "av-patches", `${this.state.layer}.${this.state.head}.${this.query}`);
   }
@@ -312,7 +323,8 @@ export class PatchView extends Drawing {
    * @returns {PatchScene}
    */
   scene(size, theme, row, framed = []) {
-    const { header, ground, state } = this.shown;
+    const { header, ground } = this.shown;
+    const { state } = this;
     const paint = (/** @type {DrawingContext} */ context, /** @type {Rectangle} */ place) =>
       drawPhotograph(context, ground, header.picture.smooth, place);
     return { header, size, theme, paint, row, top: this.topOf(row), state, framed };
@@ -320,7 +332,8 @@ export class PatchView extends Drawing {
 
   /** The pinned rows, else the usual one, and the picture itself, as parts of a figure. @returns {FigurePart[]} */
   figureParts() {
-    const { header, state, file } = this.shown;
+    const { header, file } = this.shown;
+    const { state } = this;
     const { labels, usual } = header;
     const part = (/** @type {Partial<PatchFigureHeader>} */ more, /** @type {Uint8Array} */ row) =>
       /** @type {FigurePart} */ ([

@@ -153,6 +153,7 @@ export type PatchChoices = {
   factor: number;
   shows: "row" | "mean" | "layers" | "rollout";
   drawings: string[] | null;
+  order: "place" | "distance" | "entropy" | "class";
 };
 
 export type Panel = {

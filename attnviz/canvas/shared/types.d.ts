@@ -477,8 +477,15 @@ export type HeadsMapHeader = {
 };
 
 export type GlossaryWallHeader = {
-  terms: { id: string; name: string; first: string; rest: string }[];
+  /** `place`: which one learns it as */
+  terms: { id: string; name: string; first: string; rest: string; place: number }[];
   numbers: Record<string, number>;
+  /** so many words come first, the others are faded */
+  found: number;
+  /** the word whose picture is looked for, and the one that was pressed */
+  asked: string;
+  guess: string;
+  sentence: string;
   title: string;
   colours: Colours;
   words: Words;
@@ -658,7 +665,8 @@ export type PatchHeader = Answer & {
   raw: { header: PackedHeads; all: boolean } | null;
   measure: (number | null)[] | null;
   measureText: string[];
-  ordered: boolean;
+  /** what heads can be ordered by */
+  orders: PatchChoices["order"][];
   sinks: number[];
   windows: [number, number][];
   /** the row on show while nobody points: of the class token where there is one */

@@ -5,8 +5,8 @@ import re
 import streamlit as st
 
 from attnviz.app import glossary_terms, page_parts, show, widgets
+from attnviz.app.links import link_state
 from attnviz.app.panel import show_problems
-from attnviz.app.text import escape_markdown
 from attnviz.base.words import _
 from attnviz.canvas import glossary_wall
 from attnviz.live.scene_figure import SceneFigure
@@ -30,26 +30,48 @@ def page() -> None:
 
 
 def _draw_wall(query: str, order: str) -> None:
-    """Draw the words that are called so, or are spoken of so, in this order."""
+    """Draw all words in this order: first those that are called so or spoken of so, the others faded."""
     texts = {id: glossary_terms.explain_term(term) for id, term in glossary_terms.TERMS.items()}
     named = {id: _(term.name) for id, term in glossary_terms.TERMS.items()}
-    found = [id for id, name in named.items() if query.casefold() in f"{name} {texts[id]}".casefold()]
+    found = {id for id, name in named.items() if query.casefold() in f"{name} {texts[id]}".casefold()}
+    ids = list(named)
     if order == "alphabet":  # that encoding has the common Chinese characters in the order of their sounds
-        found.sort(key=lambda id: named[id].casefold().encode("gb18030"))
-    if not found:
-        st.info(_("None of the {n} terms mentions “{what}”.").format(n=len(named), what=escape_markdown(query)))
-        return
-    sentences = {id: [*re.split(r"(?<=\.)\s+|(?<=。)", texts[id], maxsplit=1), ""] for id in found}
-    terms = [glossary_wall.WallTerm(id, named[id], *sentences[id][:2]) for id in found]
-    wall = glossary_wall.WallFigure(terms, glossary_terms.numbers())
-    glossary_wall.glossary_wall("glossary", wall, on_open=lambda id: st.session_state.update({OPENED: id}))
+        ids.sort(key=lambda id: named[id].casefold().encode("gb18030"))
+    ids.sort(key=lambda id: id not in found)
+    places = {id: place for place, id in enumerate(named)}
+    sentences = {id: [*re.split(r"(?<=\.)\s+|(?<=。)", texts[id], maxsplit=1), ""] for id in ids}
+    terms = [glossary_wall.WallTerm(id, named[id], sentences[id][0], sentences[id][1], places[id]) for id in ids]
+    asked, guess = (link_state.value(choice) for choice in (choices.ASKED, choices.GUESS))
+    asked = asked if asked in named else ""
+    guess = guess if asked and guess in named else ""
+    wall = glossary_wall.WallFigure(terms, glossary_terms.numbers(), len(found), asked, guess)
+    glossary_wall.glossary_wall("glossary", wall, _sentence(query, order, len(found), len(ids)), _store)
     show.footer(
         SceneFigure((wall,), _("The words of attention")),
         name="glossary",
         key="w_wall_save",
         canvas=show.live_canvas("glossary"),
-        table={"word": [named[id] for id in found], "meaning": [texts[id] for id in found]},
+        table={"word": [named[id] for id in ids], "meaning": [texts[id] for id in ids]},
     )
+
+
+def _sentence(query: str, order: str, found: int, n: int) -> str:
+    """What stands on the wall."""
+    if query and found:
+        return _("Words that mention “{what}” stand first: {found} of {n}.").format(what=query, found=found, n=n)
+    if query:
+        return _("None of the {n} terms mentions “{what}”.").format(n=n, what=query)
+    if order == "alphabet":
+        return _("{n} words from A to Z, each with the smallest true picture of it. Point at one.").format(n=n)
+    return _("{n} words as one learns them, each with the smallest true picture of it. Point at one.").format(n=n)
+
+
+def _store(report: glossary_wall.WallReport) -> None:
+    """Keep what was done on the wall: a word that opens, or a question and its guess."""
+    if report.term:
+        st.session_state[OPENED] = report.term
+    else:
+        link_state.set_many({choices.ASKED: report.asked, choices.GUESS: report.guess})
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -1,12 +1,11 @@
 """What a visitor can choose on the page about pictures. A visitor's own picture is in no link."""
 
-from typing import Any
+from typing import Any, get_args
 
 from attnviz.app.links.choices import PageChoices, record_reader
 from attnviz.base.words import N_
 from attnviz.canvas import patch_view
 from attnviz.models.pictures import SAMPLES
-from attnviz.pages.pictures.maths.patch_measures import PATCH_MEASURES
 from attnviz.pages.pictures.maths.picture_record import STAGES, PictureStack
 
 MOST_PATCHES = 4096
@@ -32,7 +31,7 @@ STACK = PAGE.one_of("pic_stack", ("words", *STAGES), label=N_("Attention"))
 DESCRIPTION = PAGE.one_of("pic_name", tuple(map(str, range(MOST_NAMES))), label=N_("Description"))
 TEXT_LAYER = PAGE.integer("pic_text_layer", 0, low=0, high=999, label=N_("Layer"))
 TEXT_HEAD = PAGE.integer("pic_text_head", 0, low=0, high=999, label=N_("Head"))
-ORDER = PAGE.one_of("pic_order", ("place", *PATCH_MEASURES), label=N_("All heads, ordered by"))
+ORDER = PAGE.one_of("pic_order", get_args(patch_view.PatchOrder), label=N_("All heads, ordered by"))
 LAYER = PAGE.integer("pic_layer", 0, low=0, high=999, label=N_("Layer"))
 HEAD = PAGE.integer("pic_head", 0, low=0, high=999, label=N_("Head"))
 SHOWS = PAGE.one_of("pic_shows", ("row", "mean", "rollout", "layers"), label=N_("Show"))

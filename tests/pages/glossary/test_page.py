@@ -26,9 +26,13 @@ def wall(page):
 
 def test_words_are_found_by_what_is_said_of_them_and_stand_from_a_to_z_in_either_language(visit):
     page = visit("glossary", w_find="cache", w_order="alphabet")
-    names = [term["name"] for term in wall(page)["terms"]]
-    assert {"KV cache", "GQA"} < set(names)
-    assert names == sorted(names, key=str.casefold)
+    names, found = [term["name"] for term in wall(page)["terms"]], wall(page)["found"]
+    assert {"KV cache", "GQA"} < set(names[:found])
+    for part in (names[:found], names[found:]):  # who was not found comes after
+        assert part == sorted(part, key=str.casefold)
+    assert f"{found} of {len(TERMS)}" in wall(page)["sentence"]
+    assert wall(visit("glossary", w_find="no such word"))["found"] == 0
+    assert wall(visit("glossary", w_ask="nothing", w_guess="key"))["guess"] == "", "nothing was asked"
     first = {term["id"]: term["first"] for term in wall(visit("glossary"))["terms"]}
     assert first["scaling"].endswith(f"by {TERMS_NUMBERS['scale']:g} at d_k = 64."), "no number is cut at its point"
 

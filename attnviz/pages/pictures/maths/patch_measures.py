@@ -14,7 +14,6 @@ from attnviz.core import measures
 from attnviz.models.pictures import COUNTS, PatchGrid
 from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureRun, visible_keys
 
-PATCH_MEASURES = ("distance", "entropy", "class")
 UNCHANGED = HeadChange()
 OUTLIER = 5.0  #: an outlier patch gets at least so many times the weight of the median patch
 

@@ -43,17 +43,14 @@ def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture) -> None:
     run = picture_cache.picture_run(loaded, picture)
     show_notices(run.notices)
     stack = _choose_stack(run)
-    answer, ordered = st.columns([2, 1], vertical_alignment="center")
-    with ordered:
-        order = _choose_order(stack)
     chosen = chosen_view(run, stack)
-    scene = picture_cache.patch_scene(loaded, picture, run, stack, picture_cache.displayed_change(stack, chosen), order)
+    change = picture_cache.displayed_change(stack, chosen)
+    scene = picture_cache.patch_scene(loaded, picture, run, stack, change, chosen.order)
     digits = picture_input.count_digits(loaded)
     scene = replace(scene, pads=digits if picture.name.startswith(("digits", picture_input.EMPTY)) else 0)
     chosen = scene.existing_choices(chosen)
     change = chosen_change(run, stack, chosen)
-    with answer:
-        scene = replace(scene, answer=picture_answer.draw(loaded, picture, run, change))
+    scene = replace(scene, answer=picture_answer.draw(loaded, picture, run, change))
     # digits of one model are one document: a pen goes on while the picture becomes another
     of = () if scene.pads else picture.cache_key
     document = packing.fingerprint(*of, run.model, loaded.version, stack.id)
@@ -100,22 +97,11 @@ def _choose_stack(run: PictureRun) -> PatchStack:
     return run.stack(widgets.select_one(choices.STACK, _("Attention"), names, label_visibility="collapsed"))
 
 
-def _choose_order(stack: PatchStack) -> str:
-    names = {"place": _("Heads by layer")}
-    if not stack.query_tokens:
-        names["distance"] = _("Heads by distance in pixels")
-    names["entropy"] = _("Heads by spread (entropy)")
-    if stack.grid.has_class:
-        names["class"] = _("Heads by weight on the class token")
-    return widgets.select_one(
-        choices.ORDER, _("All heads, ordered by"), names, style="select", label_visibility="collapsed"
-    )
-
-
 def chosen_view(run: PictureRun, stack: PatchStack) -> PatchChoices:
     """Choices in the link for this stack."""
     silenced = tuple((layer, head) for name, layer, head in link_state.value(choices.SILENCED) if name == stack.id)
     layer = widgets.limit_choice(choices.LAYER, len(stack.layers) - 1)
+    order = link_state.value(choices.ORDER)
     return PatchChoices(
         layer,
         widgets.limit_choice(choices.HEAD, stack.layers[layer].n_heads - 1),
@@ -125,6 +111,7 @@ def chosen_view(run: PictureRun, stack: PatchStack) -> PatchChoices:
         link_state.value(choices.FACTOR),
         cast(PatchRows, link_state.value(choices.SHOWS)),
         link_state.value(choices.DRAWINGS) if link_state.value(choices.SOURCE) == "draw" else None,
+        order if order in picture_cache.existing_orders(stack) else "place",
     )
 
 
@@ -146,6 +133,7 @@ def _store_choices(fine: PatchGrid, stack: PatchStack, chosen: PatchChoices) -> 
             choices.SILENCED: other_stacks + tuple((stack.id, layer, head) for layer, head in chosen.silenced),
             choices.FACTOR: chosen.factor,
             choices.SHOWS: chosen.shows,
+            choices.ORDER: chosen.order,
         }
     )
 

@@ -19,7 +19,7 @@ from attnviz.app.cache import model_cache
 from attnviz.app.cache.bounded_cache import BoundedCache, count_bytes
 from attnviz.base import raw_scores
 from attnviz.base.words import _, translate_message
-from attnviz.canvas.patch_view import PatchChoices, PatchScene
+from attnviz.canvas.patch_view import PatchChoices, PatchOrder, PatchScene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.pictures.maths.patch_measures import HeadMaps, find_sinks, head_maps, mean_weights, picture_rollout
 from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureRun
@@ -144,12 +144,18 @@ def patch_scene(
         None if stack.query_tokens else _compute_with_change(loaded, picture, stack, change, picture_rollout)[layer],
         measure,
         () if measure is None else _measure_texts(measure, order),
-        order != "place",
         run_result(loaded, picture, ("sinks", stack.id, layer), partial(find_sinks, stack, layer)),
         max(width, height) > SMALL,
         stack.windows,
         stack.default_query,
+        orders=existing_orders(stack),
     )
+
+
+def existing_orders(stack: PatchStack) -> tuple[PatchOrder, ...]:
+    """What the heads of a stack can be ordered by."""
+    measures: tuple[PatchOrder, ...] = ("place",) if stack.query_tokens else ("place", "distance")
+    return (*measures, "entropy", "class") if stack.grid.has_class else (*measures, "entropy")
 
 
 def displayed_change(stack: PatchStack, chosen: PatchChoices) -> HeadChange:
