@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
-from attnviz.app.links import link_state
+from attnviz.app.links import link_reading, link_state
 from attnviz.app.links.choices import Choice
 from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.app.widget_values import is_late, set_before_drawn
@@ -215,6 +215,15 @@ def limit_choice(choice: Choice[Any], last: int, usual: int | None = None) -> in
     show_too_high(choice, last)
     requested = link_state.value(choice)
     return min(requested if usual is None or requested is not None else usual, last)
+
+
+def one_of_numbers(choice: Choice[int | None], allowed: Sequence[int], usual: int) -> int:
+    """A chosen number of those `allowed` that no widget of this module draws; `usual` for others, and a line says so."""
+    requested = link_state.value(choice)
+    if requested is None or requested in allowed:
+        return usual if requested is None else requested
+    show_substitute(choice, link_reading.not_listed(choice, requested, allowed, usual))
+    return usual
 
 
 def show_too_high(choice: Choice[Any], top: float) -> None:

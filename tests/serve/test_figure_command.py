@@ -3,6 +3,7 @@
 import pytest
 from PIL import Image, ImageSequence
 
+from attnviz.app.links.link_reading import pack
 from attnviz.command.command_line import main
 
 
@@ -47,13 +48,25 @@ WRONG = {
     "compare?c_n=<b>": "“<b>”",
     "decoding?d_model=core&d_steps=2&d_layer=99": "up to 3",
     "decoding?d_model=core&d_steps=2&d_at=999": "from 0 to",
+    "sharing?h_shared=999": "must be one of: “32”, “16”, “8”, “4”, “2”, “1”. “8” is shown instead",
+    "masks?m_text=a b c&m_word=60": "“Word whose ribbons are shown” = “60”; here it goes up to 2",
+    "positions?p_row=20": "“Word that looks, from 0” = “20”; here it goes up to 12",
+    "positions?p_pair=200": "“Pair” = “200”; here it goes up to 31",
+    "positions?p_words=3.1": "“Which word stands at each place” in the link). “0.1.2",
+    "compare?c_step=24": "“Steps taken” = “24”; here it goes up to 20",
+    f"home?start={pack({'head': [99, 99]})}": "“99.99” does not exist here",
+    f"pictures?pic_view={pack({'h': [1000]})}": "“Hidden patches”, because it does not exist here: 1000",
+    f"pictures?pic_view={pack({'s': [['picture', 99, 1]]})}": "“Silenced heads”, because it does not exist here: 99.1",
+    f"explore?c={pack({'over': [99]})}": "“Heads in the lines”, because it does not exist here: 99",
+    f"explore?c={pack({'quiet': ['99.9']})}": "does not exist here: 99.9",
+    f"explore?c={pack({'stage': [500, 3]})}": "“Clicked cell”, because it does not exist here: 500",
 }
 
 
 @pytest.mark.parametrize("link, named", WRONG.items())
 def test_a_wrong_link_is_refused_without_a_file_unless_the_caller_is_lenient(link, named, tmp_path, capsys):
     """In the page's own sentence, which tests/app/links/test_hostile_links.py holds for every choice."""
-    file = tmp_path / ("figure.svg" if link.startswith("explore") else "figure.csv")
+    file = tmp_path / ("figure.svg" if link.startswith(("explore", "pictures", "home")) else "figure.csv")
     assert main(["figure", link, "-o", str(file)]) == 2
     sentence, nothing = capsys.readouterr().err.splitlines()
     assert named in sentence

@@ -124,16 +124,24 @@ def _unknown_value_reason(choice: Choice[Any], raw: object) -> Message:
     if choice.kind == "canvas":
         return Message("The value of “{name}” in the link cannot be read, so it is left out.", {"name": choice.label})
     usual = "" if choice.default is None else choice.write(choice.default)
-    params: dict[str, object] = {"name": choice.label, "asked": str(raw)[:40], "shown": usual}
     allowed = ("true", "false") if choice.kind == "flag" else choice.ids
+    if choice.kind not in ("whole", "real") and allowed:
+        return not_listed(choice, raw, allowed, usual)
+    params: dict[str, object] = {"name": choice.label, "asked": str(raw)[:40], "shown": usual}
     reason = "unknown"
     if choice.kind in ("whole", "real"):
         reason = choice.kind
         params |= {"low": f"{choice.low:,.9g}", "high": f"{choice.high:,.9g}"}
-    elif allowed:
-        reason, named = "listed", [f"“{option}”" for option in allowed if option]
-        params["allowed"] = MessageList(named[:MOST_NAMED] + ["…"] * (len(named) > MOST_NAMED))
     return Message(_REASONS[reason, bool(usual)], params)
+
+
+def not_listed(choice: Choice[Any], asked: object, allowed: Sequence[object], shown: object) -> Message:
+    """The sentence about a value that is none of those allowed; `shown` is "" where only the page knows the usual."""
+    named = [f"“{option}”" for option in allowed if option != ""]
+    params: dict[str, object] = {"name": choice.label, "asked": str(asked)[:40], "shown": str(shown)}
+    params["allowed"] = MessageList(named[:MOST_NAMED] + ["…"] * (len(named) > MOST_NAMED))
+    reason = _REASONS["listed", shown != ""]
+    return Message(reason, params)
 
 
 def omitted_items_sentence(choice: Choice[Any], lost: Sequence[object]) -> Message:

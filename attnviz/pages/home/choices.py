@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import Choice, PageChoices, pack_bits, record_reader
+from attnviz.app.links.choices import Choice, PageChoices, head_name, pack_bits, record_reader
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, NO_EDIT, SCALES, VIEWS, HeadEdit
 from attnviz.base.head_record import RibbonsState
 from attnviz.base.words import N_
@@ -101,7 +101,9 @@ def current_state(tokens: Sequence[str], first: int, heads: Sequence[int], edit:
     """What the link shows of these tokens: the word `first` if it names none, or one of another text."""
     token, n, tile = link_state.value(DESCRIBED_TOKEN), len(tokens), link_state.value(HEAD)
     if not (tile[0] < len(heads) and tile[1] < heads[tile[0]]):
-        tile = (0, 0)
+        if len(heads) > 1:  # a trained model: words of random vectors have one head, whichever is asked for
+            link_state.refuse(HEAD, head_name(tile), head_name(HEAD.default))
+        tile = HEAD.default if len(heads) > 1 else (0, 0)
     unfolded = link_state.value(UNFOLDED)
     if token is None or token.index >= n or tokens[token.index] != token.label:
         return RibbonsState(tile, first, unfolded=unfolded, edit=edit)

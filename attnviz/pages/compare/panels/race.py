@@ -1,6 +1,6 @@
 """The page's picture: one signal through a recurrence, convolutions and attention, step by step."""
 
-from attnviz.app import show
+from attnviz.app import show, widgets
 from attnviz.app.links import link_state
 from attnviz.base.words import _
 from attnviz.canvas import signal_race
@@ -19,6 +19,7 @@ def draw_race() -> None:
     distance, kernel, dilated = value(choices.DISTANCE), value(KERNEL), value(choices.DILATED)
     state = signal_race.RaceState(value(choices.STEP), distance, kernel, dilated)
     colours = {machine: figures.COLOURS[kind] for machine, kind in KINDS.items()}
+    widgets.show_too_high(choices.STEP, max(layer_costs.race_steps(distance, kernel, dilated).values()))
     race = signal_race.RaceFigure(state, layer_costs.LIMITS["k"], colours)
     signal_race.signal_race("c_race", race, on_race=_keep)
     distances = range(1, signal_race.MOST + 1)

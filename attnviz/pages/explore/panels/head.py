@@ -56,6 +56,7 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
         with menu(_("Display"), "display", icon="palette", type="tertiary"):
             options = _choose_options(stack.same_tokens and any(span.segment for span in stack.queries.spans))
             colours = _choose_colours(stack)
+    shown_head.leave_out_what_is_missing(stack)
     edit = shown_head.current_edit(stack, layer)
     matrix = head_drawing.edited_matrix(run, stack, layer, head, options, edit)
     axes = shown_head.picture_axes(stack, matrix)
@@ -261,4 +262,4 @@ def _draw_footer(displayed: shown_head.DisplayedHead, line: DeltaGenerator) -> N
         )
     for note in matrix.notes:
         st.caption(translate_markdown(note))
-    shown_head.show_refusals(stack)
+    shown_head.show_refusals()

@@ -100,9 +100,18 @@ def store_edit(edit: HeadEdit) -> None:
     })  # fmt: skip
 
 
-def show_refusals(stack: Stack) -> None:
-    """Draw why parts of the link about mask and scale are not used."""
+def leave_out_what_is_missing(stack: Stack) -> None:
+    """Leave out tokens and heads of the link that this stack has not; a control, or the page, says so."""
     widgets.selected_options(choices.HIDDEN, range(len(stack.keys)))
+    widgets.selected_options(choices.QUIET, [*map(head_name, stack.places)])
+    widgets.selected_options(choices.OVER, range(max(layer.n_heads for layer in stack.layers)))
+    stage = link_state.value(choices.STAGE)
+    if stage is not None and stage[0] >= len(stack.queries):
+        link_state.omit_items(choices.STAGE, choices.STAGE.default, stage[:1])
+
+
+def show_refusals() -> None:
+    """Draw why parts of the link about mask and scale are not used."""
     for choice in (choices.MASK, choices.WINDOW, choices.HIDDEN, choices.SCALE, choices.FACTOR, choices.WHERE):
         widgets.show_refusal(choice)
 

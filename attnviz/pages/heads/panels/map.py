@@ -298,7 +298,7 @@ def strongest_head(scan: head_survey.HeadScan, by: str) -> int:
 
 def _select_example(options: dict[str, str]) -> int:
     """Draw the choice of an example: its number, 0 for the visitor's own."""
-    example = min(link_state.value(choices.EXAMPLE), len(options) - 1)
+    example = widgets.limit_choice(choices.EXAMPLE, len(options) - 1)
     picked = st.segmented_control(
         _("Example"),
         list(options),

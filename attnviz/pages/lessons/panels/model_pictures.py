@@ -9,7 +9,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.analysis import head_matrix
-from attnviz.app import head_drawing, presenting, show
+from attnviz.app import head_drawing, presenting, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
@@ -191,9 +191,9 @@ def draw_heads(subject: Subject, settings: PictureSettings, key: str) -> None:
             layer_ids=None if first is None else (first,),
         ),
     )
-    chosen = link_state.value(choices.POSITION)
-    head_index = (HEAD[0] if first is None else 0) * tiles.grid.heads[0] + HEAD[1] if chosen is None else chosen
-    at = divmod(min(head_index, sum(tiles.grid.heads) - 1), tiles.grid.heads[0])
+    usual = (HEAD[0] if first is None else 0) * tiles.grid.heads[0] + HEAD[1]
+    head_index = widgets.limit_choice(choices.POSITION, sum(tiles.grid.heads) - 1, usual)
+    at = divmod(head_index, tiles.grid.heads[0])
     left, right = st.columns([1, 1.5], gap="medium")
     with left:
         overview_grid(
@@ -247,7 +247,8 @@ def draw_pair(subject: Subject, settings: PictureSettings, key: str) -> None:
         head_view(key, matrix.data, replace(_make_view(subject, matrix, title), pins=pins))
         return
     found = trained_facts.take_apart(subject)
-    names, at = list(dict.fromkeys((found.largest, *found.keys[:-1]))), link_state.value(choices.POSITION) or 0
+    names = list(dict.fromkeys((found.largest, *found.keys[:-1])))
+    at = widgets.limit_choice(choices.POSITION, len(names), 0)
     cut = trained_facts.cut_part(subject, names[at]) if wanted == "cut" and at < len(names) else None
     figure = replace(
         why_there.score_figure(
@@ -278,8 +279,7 @@ def draw_spread(_subject: Subject, settings: PictureSettings, key: str) -> None:
 def draw_bars(_subject: Subject, settings: PictureSettings, key: str) -> None:
     """Draw the weights of one query over 16 keys, raw and scaled, over d_k."""
     default = int(settings.get("d_k", "64"))
-    chosen = link_state.value(choices.WIDTH)
-    config = growing_width.Config(d_k=default if chosen is None else min(chosen, max(LAST_WIDTH, default)))
+    config = growing_width.Config(d_k=widgets.limit_choice(choices.WIDTH, max(LAST_WIDTH, default), default))
     film = scaling_form.width_film(config.n_keys, config.seed, config.d_k)
     n_frames = int((film.d_k <= max(LAST_WIDTH, default)).sum())
     alternatives = ("raw", "sqrt", *(["inverse"] if settings.get("also") == "inverse" else []))
@@ -311,7 +311,7 @@ def draw_player(subject: Subject, settings: PictureSettings, key: str) -> None:
         decoder_form.decoder_key(landing.MODEL if film.trained else decoders.CORE), film.text, film.written
     )
     layer, head = HEAD if film.trained else (0, 0)
-    at = min(link_state.value(choices.POSITION) or 0, len(result.steps) - 1)
+    at = widgets.limit_choice(choices.POSITION, len(result.steps) - 1, 0)
     step_player.step_player(
         key,
         decoder_form.step_figure(result, layer, head, at),
@@ -342,8 +342,8 @@ def draw_growth(_subject: Subject, _settings: PictureSettings, key: str) -> None
     """Draw the KV cache of Llama-3.1-8B under each sharing scheme, as the text grows."""
     decoder = decoder_form.decoder_architecture(decoders.CORE)
     result = cache_size.compute_growth(decoder, growing_bytes.Config(cost_facts.TOKENS))
-    last, chosen = len(result.tokens) - 1, link_state.value(choices.POSITION)
-    at = last if chosen is None else min(chosen, last)
+    last = len(result.tokens) - 1
+    at = widgets.limit_choice(choices.POSITION, last, last)
     schemes = tuple(scheme for scheme in result.models[-1].schemes if scheme.kv_heads)
     group = cache_size.growing_group(replace(result.models[-1], schemes=schemes))
     cache_growth.cache_growth(
@@ -362,10 +362,10 @@ def draw_growth(_subject: Subject, _settings: PictureSettings, key: str) -> None
 def draw_sharing(_subject: Subject, _settings: PictureSettings, key: str) -> None:
     """Draw Llama-3.1-8B from MHA over GQA to MQA."""
     figure = one_picture.sharing_figure(Architecture.preset(cost_facts.MODEL), cost_facts.TOKENS)
-    usual, chosen = figure.at, link_state.value(choices.POSITION)
+    usual = figure.at
     sharing_columns(
         key,
-        figure if chosen is None else replace(figure, at=min(chosen, len(figure.columns) - 1)),
+        replace(figure, at=widgets.limit_choice(choices.POSITION, len(figure.columns) - 1, usual)),
         on_stop=lambda at: link_state.set_and_push(choices.POSITION, None if at == usual else at),
     )
 
@@ -373,8 +373,8 @@ def draw_sharing(_subject: Subject, _settings: PictureSettings, key: str) -> Non
 def draw_tile_film(_subject: Subject, settings: PictureSettings, key: str) -> None:
     """Draw the film of tiles, forward or backward, at the middle tile or the one before."""
     film = tiles_panel.cached_run(tiles.Config(backward=settings.get("pass") == "backward"))
-    chosen = link_state.value(choices.POSITION)
-    at = film.middle_step - (settings.get("at") == "before") if chosen is None else min(chosen, len(film.tiles) - 1)
+    usual = film.middle_step - (settings.get("at") == "before")
+    at = widgets.limit_choice(choices.POSITION, len(film.tiles) - 1, usual)
     tiles_panel.draw(film, key, at, lambda step: link_state.set_and_push(choices.POSITION, step))
 
 

@@ -24,8 +24,7 @@ cached_run = lru_cache(maxsize=64)(mask_lab.run)
 def show_grid(config: mask_lab.Config) -> mask_lab.Result:
     """Draw the mask with the weights that it leaves, and the ribbons of one word beside it."""
     result = cached_run(config)
-    word = link_state.value(choices.WORD)
-    row = result.telling_row if word is None else min(word, len(result.tokens) - 1)
+    row = widgets.limit_choice(choices.WORD, len(result.tokens) - 1, usual=result.telling_row)
     layers = (link_state.value(choices.LAYERS), mask_lab.MOST_LAYERS)
     shown: dict[str, Any] = {"scores": result.scores, "scale": mask_lab.SCALE, "word": row, "layers": layers}
     figure = MaskFigure(result.mask, result.tokens, result.tokens, **shown)

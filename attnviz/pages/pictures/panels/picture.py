@@ -9,6 +9,7 @@ import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.links import link_state
+from attnviz.app.links.choices import head_name
 from attnviz.app.panel import show_notices
 from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.base.words import _, join_sentences, translate_message
@@ -99,6 +100,7 @@ def _choose_stack(run: PictureRun) -> PatchStack:
 
 def chosen_view(run: PictureRun, stack: PatchStack) -> PatchChoices:
     """Choices in the link for this stack."""
+    _leave_out_what_is_not_there(run)
     silenced = tuple((layer, head) for name, layer, head in link_state.value(choices.SILENCED) if name == stack.id)
     layer = widgets.limit_choice(choices.LAYER, len(stack.layers) - 1)
     order = link_state.value(choices.ORDER)
@@ -113,6 +115,16 @@ def chosen_view(run: PictureRun, stack: PatchStack) -> PatchChoices:
         link_state.value(choices.DRAWINGS) if link_state.value(choices.SOURCE) == "draw" else None,
         order if order in picture_cache.existing_orders(stack) else "place",
     )
+
+
+def _leave_out_what_is_not_there(run: PictureRun) -> None:
+    """Leave out silenced heads and hidden patches of the link that this model has not, and tell the visitor."""
+    widgets.selected_options(choices.HIDDEN, range(run.stacks[0].grid.patches))
+    stacks, silenced = {stack.id: stack for stack in run.stacks}, link_state.value(choices.SILENCED)
+    kept = tuple(head for head in silenced if head[0] not in stacks or stacks[head[0]].has_head(*head[1:]))
+    if kept != silenced:
+        lost = [head_name(head[1:]) for head in silenced if head not in kept]
+        link_state.omit_items(choices.SILENCED, kept, lost)
 
 
 def _store_choices(fine: PatchGrid, stack: PatchStack, chosen: PatchChoices) -> None:
@@ -147,8 +159,7 @@ def chosen_change(run: PictureRun, stack: PatchStack, chosen: PatchChoices) -> H
         for name, layer, head in link_state.value(choices.SILENCED)
         if candidate.id == name != stack.id and candidate.has_head(layer, head)
     ]
-    hidden = tuple(patch for patch in link_state.value(choices.HIDDEN) if patch < run.stacks[0].grid.patches)
-    return HeadChange(hidden, tuple(silenced), chosen.factor, (stack.id, chosen.layer, chosen.head))
+    return HeadChange(link_state.value(choices.HIDDEN), tuple(silenced), chosen.factor, (stack.id, chosen.layer, chosen.head))
 
 
 def _draw_export_menus(

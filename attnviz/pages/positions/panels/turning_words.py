@@ -25,9 +25,9 @@ def panel() -> None:
             head = widgets.number_box(choices.HEAD, _("Head, from 0"), step=1)
     with picture_area:
         found = find_head(text, layer, head)
-        order = [int(word) for word in link_state.value(choices.WORD_ORDER).split(".") if word.isdecimal()]
-        turned, row, pair = (link_state.value(choice) for choice in (choices.TURNED, choices.ROW, choices.PAIR))
-        figure = make_figure(found, turned, order, row, pair)
+        row = widgets.limit_choice(choices.ROW, len(found.words) - 1)
+        pair = widgets.limit_choice(choices.PAIR, len(found.turns) - 1)
+        figure = make_figure(found, link_state.value(choices.TURNED), _word_order(len(found.words)), row, pair)
         word_dial("p_dial", figure, on_turn=store_state)
         show.footer(
             SceneFigure((figure,), film=figure),
@@ -52,6 +52,17 @@ def find_head(text: str, layer: int, head: int) -> experiment.TurningWords:
     run = model_cache.get_run(Request(experiment.MODEL, text))
     found: experiment.TurningWords = model_cache.rerun_cached(run, Rerun(experiment.record, (layer, head)))
     return found
+
+
+def _word_order(n: int) -> list[int]:
+    """Which of `n` words stands at each place: as the link says, else as typed, and a line says so."""
+    asked, typed = link_state.value(choices.WORD_ORDER), list(range(n))
+    order = [int(word) for word in asked.split(".") if word.isdecimal()]
+    if asked and sorted(order) != typed:
+        link_state.refuse(choices.WORD_ORDER, asked, ".".join(map(str, typed)))
+        order = typed
+    widgets.show_refusal(choices.WORD_ORDER)
+    return order or typed
 
 
 def make_figure(found: experiment.TurningWords, turned: int, order: Sequence[int], row: int, pair: int) -> DialFigure:

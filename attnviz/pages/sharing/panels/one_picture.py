@@ -53,8 +53,11 @@ def draw_picture() -> None:
         tokens = widgets.number_box(choices.CONTEXT, _("Tokens"), step=1024)
         batch = widgets.number_box(choices.BATCH, _("Batch"), step=1)
     arch = Architecture.preset(name)
-    figure = sharing_figure(arch, tokens, batch, link_state.value(choices.SHARED))
-    usual, stops = sharing_figure(arch, tokens, batch).at, figure.columns
+    trained = sharing_figure(arch, tokens, batch)
+    usual, stops = trained.at, trained.columns
+    with picture_slot:
+        shared = widgets.one_of_numbers(choices.SHARED, [stop.kv_heads for stop in stops], stops[usual].kv_heads)
+    figure = sharing_figure(arch, tokens, batch, shared)
     exact = exact_integers(arch, tokens, batch)
     column = stops[figure.at]
     sentence = _(
