@@ -218,7 +218,7 @@ def limit_choice(choice: Choice[Any], last: int, usual: int | None = None) -> in
 
 
 def one_of_numbers(choice: Choice[int | None], allowed: Sequence[int], usual: int) -> int:
-    """A chosen number of those `allowed` that no widget of this module draws; `usual` for others, and a line says so."""
+    """A chosen number that no widget of this module draws; `usual` for one not `allowed`, and a line says so."""
     requested = link_state.value(choice)
     if requested is None or requested in allowed:
         return usual if requested is None else requested

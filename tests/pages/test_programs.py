@@ -33,7 +33,6 @@ LINKS = [
     ("positions", "p_section=circle", 0.9),
     ("positions", "p_section=longer", 0.9),
     ("positions", "p_section=video", 0.1),
-    ("positions", "p_section=norm", 0.9),
     ("decoding", "d_view=steps d_model=core d_steps=2", 0.5),
     ("decoding", "d_view=bytes", 0.6),
     ("decoding", "d_view=policies d_model=core", 0.9),

@@ -1,14 +1,14 @@
 """What a visitor can choose on the positions page."""
 
-from attnviz.app.links.choices import PageChoices
+from attnviz.app.links.choices import Move, PageChoices
 from attnviz.base.words import N_
 from attnviz.models.loading import EXAMPLES
-from attnviz.pages.positions.maths import position_scores, qk_norm_growth, rotation, turning_words, video
+from attnviz.pages.positions.maths import position_scores, rotation, turning_words, video
 
 PAGE = PageChoices("positions")
 SECTION = PAGE.one_of(
     "p_section",
-    ("circle", "scores", "longer", "video", "head", "norm"),
+    ("circle", "scores", "longer", "video", "head"),
     label=N_("Section"),
     moved={"order": "circle"},
 )
@@ -72,7 +72,8 @@ VIDEO_AT = tuple(
 VIDEO_HEAD = PAGE.integer("p_v_head", 0, low=0, high=video.HEADS - 1, label=N_("Head"))
 VIDEO_TURNED = PAGE.flag("p_v_turned", True, label=N_("Rotate by time, height and width"))
 VIDEO_NORMED = PAGE.flag("p_v_normed", True, label=N_("Normalise q and k"))
-VIDEO_NORM = PAGE.one_of("p_v_norm", qk_norm_growth.NORMS, label=N_("RMSNorm of q and k"))
+VIDEO_NORM = PAGE.one_of("p_v_norm", video.NORMS, label=N_("RMSNorm of q and k"))
+VIDEO_GROWTH = PAGE.real("p_v_growth", 1.0, 0.5, 32.0, label=N_("W_q and W_k ×"))
 
 # 5 A real head
 MODEL = PAGE.one_of("p_model", label=N_("Model"))
@@ -82,7 +83,10 @@ CHANGE = PAGE.one_of("p_change", ("removed", "base"), label=N_("Change"))
 NEW_BASE = PAGE.real("p_newbase", 1000.0, 2.0, 1e9, label=N_("New base"))
 WHERE = PAGE.one_of("p_where", ("head", "layer", "all"), label=N_("Where"))
 
-# 6 Normalised queries and keys
-NORM = PAGE.one_of("p_norm", qk_norm_growth.NORMS, "full", label=N_("RMSNorm of q and k"))
-GROWTH = PAGE.real("p_growth", 8.0, 0.5, 32.0, label=N_("W_q and W_k ×"))
-NORM_WIDTH = PAGE.integer("p_normwidth", 32, low=6, high=256, label=N_("Width of a head"))
+for name in ("norm", *(f"p_norm_{figure}" for figure in ("without", "with", "logit", "entropy", "gradient"))):
+    PAGE.moved["p_section" if name == "norm" else "figure", name] = Move(
+        "positions",
+        {"p_section": "video", "p_v_norm": "{p_norm}", "p_v_growth": "{p_growth}"},
+        {"p_norm": "full", "p_growth": "8"},
+        (name, "p_video_attention"),
+    )

@@ -21,7 +21,6 @@ def page() -> None:
         "longer": (_("3 Longer than trained"), rotation.longer_panel),
         "video": (_("4 Video"), video.panel),
         "head": (_("5 RoPE taken out"), changed_rope.panel),
-        "norm": (_("6 Normalised q and k"), video.norm_panel),
     }
     page_parts.draw_sections(PAGE, choices.SECTION, panels)
 

@@ -10,7 +10,7 @@ from tests.pages.conftest import said, sound, with_code
 from tests.pages.scaling.test_page import figures
 
 NEEDS_NO_MODEL = [name for name in choices.SECTION.ids if name != "head"]
-FIGURES = {"circle": 0, "scores": 5, "longer": 2, "video": 4, "norm": 5}
+FIGURES = {"circle": 0, "scores": 5, "longer": 2, "video": 4}
 
 
 @pytest.mark.parametrize("section", NEEDS_NO_MODEL)

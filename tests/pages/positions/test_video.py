@@ -52,7 +52,7 @@ CONFIGS = [
     AttentionConfig(digit=3, at=(3, 0, 6), head=1, normalise=False),
     AttentionConfig(rotate=False),
     AttentionConfig(digit=5, head=1, norm="full"),
-    AttentionConfig(rotate=False, normalise=False, seed=5),
+    AttentionConfig(rotate=False, normalise=False, seed=5, growth=0.25),
 ]
 
 
@@ -85,11 +85,23 @@ def test_weights_and_output_are_those_of_another_hand(config):
     assert_close(torch.tensor(result.lengths), torch.stack(lengths.aminmax()), atol=1e-4, rtol=1e-4)
     if config.rotate:
         q = turned(q, places)
+    logits = (q @ q.mT / 24**0.5)[config.head]
+    assert result.largest == pytest.approx(float(logits.detach().abs().max()), rel=1e-4)
     v = (x @ w_v).view(112, 2, -1).transpose(0, 1)
     assert_close(torch.from_numpy(result.weights), (q @ q.mT / 24**0.5).softmax(-1), atol=1e-4, rtol=1e-3)
     expected = layer.o_proj(scaled_dot_product_attention(q, q, v).transpose(0, 1).flatten(1))
     output = layer(x, positions=places)
     assert_close(output, expected, atol=1e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("norm", video.NORMS)
+def test_without_the_norm_logits_grow_with_the_square_and_with_it_none_passes_the_bound(norm):
+    for normalise in (False, True):
+        config = AttentionConfig(normalise=normalise, norm=norm)
+        at_1, at_4, at_32 = (attention(replace(config, growth=growth)) for growth in (1.0, 4.0, 32.0))
+        squared = 1 if normalise else 16
+        assert at_4.largest == pytest.approx(squared * at_1.largest, rel=1e-3)
+        assert normalise == (at_32.largest <= at_32.bound * (1 + 1e-6))
 
 
 def test_without_rotations_equal_pixels_get_equal_weight_and_with_them_the_own_place_gets_most():

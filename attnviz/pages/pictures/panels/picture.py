@@ -159,7 +159,9 @@ def chosen_change(run: PictureRun, stack: PatchStack, chosen: PatchChoices) -> H
         for name, layer, head in link_state.value(choices.SILENCED)
         if candidate.id == name != stack.id and candidate.has_head(layer, head)
     ]
-    return HeadChange(link_state.value(choices.HIDDEN), tuple(silenced), chosen.factor, (stack.id, chosen.layer, chosen.head))
+    return HeadChange(
+        link_state.value(choices.HIDDEN), tuple(silenced), chosen.factor, (stack.id, chosen.layer, chosen.head)
+    )
 
 
 def _draw_export_menus(

@@ -1,4 +1,4 @@
-"""Rotation: one pair on its circle, wavelengths of longer contexts, norms of growing queries, a trained head."""
+"""Rotation: one pair on its circle, wavelengths of longer contexts, a trained head."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from attnviz.base.words import _
-from attnviz.figures.chart import POWERS, axis, bars, chart, line, mark_x, mark_y, note
-from attnviz.figures.theme import RAW, ROLES, SCALED, SERIES, THEORY, Figure, add_alpha
+from attnviz.figures.chart import POWERS, axis, bars, chart, line
+from attnviz.figures.theme import ROLES, SERIES, THEORY, Figure, add_alpha
 from attnviz.pages.positions.figures.scores import draw_named_level
 
 
@@ -46,39 +46,6 @@ def over_distance(distance: np.ndarray, plain: np.ndarray, chosen: np.ndarray, n
         axis(_("score")),
         height=400,
         marks=[shade | {"fillcolor": add_alpha(THEORY, 0.16)}],
-    )
-
-
-# Attention with and without normalised queries and keys, as the projections grow.
-def growth(
-    factors: np.ndarray,
-    without: np.ndarray,
-    normed: np.ndarray,
-    title: str,
-    here: float,
-    *,
-    log_y: bool = False,
-    bound: float | None = None,
-    share: bool = False,
-) -> Figure:
-    """One measure over the factor, both ways. `bound`: a limit that the norm sets; `here` marks the chosen factor."""
-    hover, marks, notes = "× %{x:.3g}: %{y:.4g}", [], []
-    if bound is not None:
-        grey = {"yanchor": "bottom", "font": {"size": 11, "color": THEORY}}
-        marks.append(mark_y(bound, width=1.3))
-        notes.append(note(float(np.log10(factors[-1])), float(np.log10(bound)), _("bound"), **grey))
-    y: dict[str, Any] = POWERS | {"rangemode": "normal"} if log_y else {"rangemode": "tozero"}
-    return chart(
-        [
-            line(factors, without, _("without the norm"), RAW, dots=5, hover=hover),
-            line(factors, normed, _("with the norm"), SCALED, dots=5, hover=hover),
-        ],
-        axis(_("W_q and W_k ×"), labels=[0.5, 1, 2, 4, 8, 16, 32], type="log"),
-        y | ({"tickformat": ".0%", "range": [0, 1.02]} if share else {}),
-        height=330,
-        title=title,
-        marks=[*marks, mark_x(here)],
-        notes=notes,
     )
 
 

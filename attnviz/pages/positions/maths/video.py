@@ -18,6 +18,7 @@ from attnviz.models.pictures import held_out_digits, split_into_patches
 
 SPLITS = ("rest", "quarter", "thirds", "own", "flat")
 AXES = ("time", "height", "width")
+NORMS = ("head", "full")
 MOST = 4096  #: patches
 
 
@@ -163,6 +164,7 @@ class AttentionConfig:
     rotate: bool = True  #: RoPE over time, height and width
     normalise: bool = True  #: RMSNorm of q and k
     norm: QKNorm = "head"  #: over each head, or "full": over the width of all heads together
+    growth: float = 1.0  #: W_q and W_k times so much
     seed: int = 0
 
     @property
@@ -181,6 +183,8 @@ class VideoAttention:
     weights: np.ndarray  #: (H, P, P), P patches frame by frame and row by row
     twins: tuple[int, ...]  #: other patches with exactly the query's pixels
     lengths: tuple[float, float]  #: of the head's shortest and longest query, patches without ink left out
+    largest: float  #: size of a logit of the head
+    bound: float  #: no logit can be larger with the norm
 
     @property
     def row(self) -> np.ndarray:
@@ -201,7 +205,11 @@ def attention(config: AttentionConfig) -> VideoAttention:
         queries = layer.q_norm(layer.qkv.queries(x[x.any(1)]))[config.head].norm(dim=-1)
     same = np.flatnonzero((cut == cut[config.query]).all(1))
     twins = tuple(int(index) for index in same if index != config.query)
-    return VideoAttention(config, video, stages.weights.numpy(), twins, (float(queries.min()), float(queries.max())))
+    lengths = float(queries.min()), float(queries.max())
+    largest = float(stages.scaled[config.head].abs().max())
+    # a query's length is at most √D, or √(H D) where one head may take all of the length of the whole
+    bound = D_HEAD**0.5 * (HEADS if config.norm == "full" else 1)
+    return VideoAttention(config, video, stages.weights.numpy(), twins, lengths, largest, bound)
 
 
 def moving_digit(digit: int) -> np.ndarray:
@@ -228,9 +236,10 @@ def module(config: AttentionConfig) -> Attention:
     )
     generator = torch.Generator().manual_seed(config.seed)
     q, k, v, o = (layer.get_submodule(name) for name in ("qkv.q_proj", "qkv.k_proj", "qkv.v_proj", "o_proj"))
-    for linear in (q, v, o):
+    for linear, factor in ((q, config.growth), (v, 1.0), (o, 1.0)):
         assert isinstance(linear, nn.Linear)
-        linear.weight = nn.Parameter(torch.randn(linear.weight.shape, generator=generator) / linear.in_features**0.5)
+        size = factor / linear.in_features**0.5
+        linear.weight = nn.Parameter(torch.randn(linear.weight.shape, generator=generator) * size)
     k.load_state_dict(q.state_dict())
     return layer
 

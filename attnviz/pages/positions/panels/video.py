@@ -1,7 +1,7 @@
-"""Sections 5 and 7: RoPE over a video's patches; queries and keys that grow, with and without RMSNorm."""
+"""Section 4: RoPE over a video's patches; attention over one, with queries and keys that grow, normalised or not."""
 
 import math
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import streamlit as st
@@ -12,16 +12,12 @@ from attnviz.app.links import link_state
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, end_sentence, join_clauses, join_sentences, ngettext
 from attnviz.core.costs import QKNorm
-from attnviz.figures import heatmap
 from attnviz.pages.positions import choices
-from attnviz.pages.positions.figures import rotation as rotation_figures
 from attnviz.pages.positions.figures import video as figures
-from attnviz.pages.positions.maths import qk_norm_growth as experiment
 from attnviz.pages.positions.maths import video
 
 compute_split = shared(video.split)
 compute_attention = shared(video.attention)
-compute_growth = shared(experiment.run)
 
 
 def panel() -> None:
@@ -202,6 +198,7 @@ def attention_panel() -> None:
             norm=cast(QKNorm, widgets.select_one(choices.VIDEO_NORM, _("RMSNorm of q and k"), over))
             if normed
             else "head",
+            growth=widgets.number_box(choices.VIDEO_GROWTH, _("W_q and W_k ×"), step=1.0, width=150),
         )
     result = compute_attention(config)
     frame, high, wide = (index.ravel() for index in np.indices(result.row.shape))
@@ -227,6 +224,18 @@ def _attention_caption(result: video.VideoAttention) -> str:
         most=f"{Rounded(flat.max()):.1%}",
         seed=config.seed,
     )
+    growing = (
+        _(
+            "W_q and W_k ×{growth:g}: this head’s largest |logit| is {largest:.3g}, and with the norm it stays so "
+            "however they grow: it cannot pass {bound:.3g}."
+        )
+        if config.normalise
+        else _(
+            "W_q and W_k ×{growth:g}: this head’s largest |logit| is {largest:.3g}. Without the norm it grows with "
+            "the square of the factor."
+        )
+    ).format(growth=config.growth, largest=Rounded(result.largest), bound=Rounded(result.bound))
+    caption = join_sentences(caption, growing)
     if config.normalise and config.norm == "full":
         low, high = result.lengths
         uneven = _(
@@ -253,125 +262,3 @@ def _attention_caption(result: video.VideoAttention) -> str:
             "apart by where they are."
         )
     return join_sentences(caption, others.format(count=len(twins), least=least, most=most))
-
-
-# Section 7: queries and keys that grow, with and without RMSNorm.
-def norm_panel() -> None:
-    main_picture = page_parts.main_picture()
-    frames, rows, columns = experiment.GRID
-    st.markdown(
-        _(
-            "Training lets the weights of queries and keys grow. Here {patches} random patches of a video ({frames} "
-            "frames of {rows} × {columns}) are projected by random W_q and W_k times a factor, normalised or not, "
-            "turned by RoPE over time, height and width, and compared, in {heads} heads."
-        ).format(patches=frames * rows * columns, frames=frames, rows=rows, columns=columns, heads=experiment.HEADS)
-    )
-    config = _choose_norm()
-    result = compute_growth(config)
-    st.latex(
-        r"\begin{gathered}\mathrm{RMSNorm}(q) = \frac{q}{\sqrt{\mathrm{mean}(q^2)}}\,\gamma\\ "
-        rf"\left|\tfrac{{q\cdot k}}{{\sqrt{{{config.d_head}}}}}\right| \le {Rounded(result.bound):.4g}"
-        r"\quad(\gamma = 1)\end{gathered}"
-    )
-    st.markdown(f"**{_norm_verdict(result)}**")
-    with main_picture:
-        _draw_matrices(result)
-    _draw_curves(result)
-    show.program(
-        experiment.program(config),
-        "p-norm",
-        about=_("Paste this code into a notebook: it prints the largest |logit| and the entropy at this factor."),
-    )
-
-
-def _choose_norm() -> experiment.Config:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        norm = widgets.select_one(
-            choices.NORM,
-            _("RMSNorm of q and k"),
-            {"full": _("over all heads together"), "head": _("over each head")},
-            help=_("Wan’s video transformer normalises over all heads together, Qwen3 and others over each head."),
-        )
-        growth = widgets.number_box(choices.GROWTH, _("W_q and W_k ×"), step=1.0, width=150)
-        with page_parts.more_menu():
-            d_head = widgets.number_box(choices.NORM_WIDTH, _("Width of a head"), step=2)
-            seed = widgets.number_box(choices.SEED, _("Seed"), step=1)
-        return experiment.Config(norm=norm, growth=growth, d_head=d_head, seed=seed)
-
-
-def _norm_verdict(result: experiment.Result) -> str:
-    raw, normed = result.without_norm, result.with_norm
-    return _(
-        "At {growth:g} times the weights the largest |logit| is {raw:.4g} without the norm and {normed:.3g} with it; "
-        "rows are {raw_spread:.0%} and {spread:.0%} as spread out as they could be."
-    ).format(
-        growth=result.config.growth,
-        raw=raw.largest,
-        normed=normed.largest,
-        raw_spread=raw.entropy_share,
-        spread=normed.entropy_share,
-    )
-
-
-def _draw_matrices(result: experiment.Result) -> None:
-    frames, rows, columns = experiment.GRID
-    names = [f"{t}·{y}·{x}" for t in range(frames) for y in range(rows) for x in range(columns)]
-    matrices = (
-        ("without", _("Without the norm"), result.without_norm.weights),
-        ("with", _("With the norm"), result.with_norm.weights),
-    )
-    for column, (name, title, weights) in zip(st.columns(2, gap="medium"), matrices, strict=True):
-        with column:
-            st.markdown(f"**{title}**")
-            show.figure(
-                show.chart_of(
-                    heatmap.matrix, weights, names, names, numbers=False, height=380, labels_that_fit=8, root=True
-                ),
-                name=f"qk-norm-{name}",
-                key=f"p_norm_{name}",
-                sentence=_(
-                    "First head, patches as frame·row·column: a row’s largest weight is {largest:.0%} on average."
-                ).format(largest=float(weights.max(-1).mean())),
-            )
-
-
-def _draw_curves(result: experiment.Result) -> None:
-    growths, here = np.array(experiment.GROWTHS), result.config.growth
-    logit_at_1, logit_at_2 = (float(np.interp(math.log(g), np.log(growths), result.without_norm.logit)) for g in (1, 2))
-    curves: tuple[tuple[str, str, dict[str, Any], str], ...] = (
-        (
-            "logit",
-            _("Largest |logit|"),
-            {"log_y": True, "bound": result.bound},
-            _("Without the norm logits grow with the square of the factor: {one:.3g} at 1, {double:.3g} at 2.").format(
-                one=logit_at_1, double=logit_at_2
-            ),
-        ),
-        (
-            "entropy",
-            _("Entropy, of the largest possible"),
-            {"share": True},
-            _(
-                "At 32 times the weights {raw:.1%} of the entropy is left without the norm, {normed:.1%} with it."
-            ).format(raw=result.without_norm.entropy[-1], normed=result.with_norm.entropy[-1]),
-        ),
-        (
-            "gradient",
-            _("Norm of the softmax Jacobian"),
-            {},
-            _(
-                "What softmax lets through of a change in the scores: {raw:.3g} at 32 without the norm, {normed:.3g} "
-                "with it."
-            ).format(raw=result.without_norm.gradient[-1], normed=result.with_norm.gradient[-1]),
-        ),
-    )
-    for column, (measure, title, options, caption) in zip(st.columns(3, gap="small"), curves, strict=True):
-        without, normed = getattr(result.without_norm, measure), getattr(result.with_norm, measure)
-        with column:
-            show.figure(
-                show.chart_of(rotation_figures.growth, growths, without, normed, title, here, **options),
-                name=f"qk-norm-{measure}",
-                key=f"p_norm_{measure}",
-                table={"factor": growths, "without": without, "with": normed},
-                sentence=caption,
-            )
