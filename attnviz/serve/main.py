@@ -41,9 +41,12 @@ with use_language(navigation.requested_language_before_sync()):
         position="hidden" if navigation.links_carry_choices() else "sidebar",
         expanded=True,
     )
-page_name, parameters = follow_move(page.url_path or "home", st.query_params.to_dict())
+sent = st.query_params.to_dict()
+page_name, parameters = follow_move(page.url_path or "home", sent)
 if page_name != (page.url_path or "home"):
     st.switch_page(page_file(page_name), query_params=parameters)
+elif parameters != sent:  # what has moved lies on this page
+    st.query_params.from_dict(parameters)
 remember_page(page.url_path)
 note_returned_widgets()
 entered = sync_from_url(page.url_path or "home")

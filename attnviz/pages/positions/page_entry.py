@@ -8,7 +8,7 @@ PAGE = Page(
     title=N_("Positions"),
     heading=N_("How order gets in"),
     about=N_(
-        "Without a mask, attention sees a set of words, not a sequence. Six sections show how order gets in, and "
+        "Without a mask, attention sees a set of words, not a sequence. Five sections show how order gets in, and "
         "what each way does."
     ),
     icon=":material/explore:",

@@ -105,7 +105,7 @@ def test_the_table_has_the_weights_on_show(visit, link, cells):
         ({"told": ["q", 3, "'t", 1], "head": [2, 4]}, RibbonsState((2, 4), 3, "q", 1)),
         ({"told": ["k", 1, "animal"]}, RibbonsState((13, 8), 1, "k")),
         ({"told": ["q", 3, "another word"]}, RibbonsState((13, 8), 8)),
-        ({"told": ["q", 3, "'t", 99], "head": [30, 0]}, RibbonsState((0, 0), 3)),
+        ({"told": ["q", 3, "'t", 99], "head": [30, 0]}, RibbonsState((13, 8), 3)),
     ],
 )
 def test_a_link_holds_head_word_direction_and_pinned_word(visit, held, state):
