@@ -116,7 +116,7 @@ def draw_story(subject: Subject, settings: PictureSettings, key: str) -> None:
         _step_number(),
         _story_pair(numbers),
         _story_factor(numbers, settings),
-        min(link_state.value(choices.WIDTH) or numbers.q.size, numbers.q.size),
+        widgets.limit_choice(choices.WIDTH, numbers.q.size, numbers.q.size),
         settings.get("handle", ""),
     )
     attention_story(key, view, on_pick=lambda pick: _store_story_pick(pick, view, settings))
