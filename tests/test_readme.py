@@ -53,8 +53,3 @@ def test_the_example_without_a_model_runs(capsys):
     assert "d_k 256: largest weight 0.9" in printed
     assert "KV cache: ideal 1 GiB" in printed
     assert "KV cache: ideal 128 MiB" in printed, "MQA keeps one of eight heads"
-
-
-@pytest.mark.parametrize("page", ["README.md", "README.zh.md", "docs/library/notebook.md"])
-def test_no_example_loses_a_word_that_occurs_twice(page):
-    assert "dict(zip(trace.tokens" not in (ROOT / page).read_text("utf-8")

@@ -55,48 +55,6 @@ def test_the_apps_own_lessons_survive_the_way_through_a_file(name, language):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "old, new, line, says",
-    [
-        ('picture = "head"', 'picture = "hed"', 7, "must be one of: tokens, board, head"),
-        ('mask = "causal"', 'mask = "cusal"', 8, "must be one of: model, none, causal, window"),
-        ('mask = "causal"', 'colour = "red"', 8, "allowed: mask, scale"),
-        ("right = 2", "right = 3", 11, "1 to 2"),
-        ("minutes = 4", "minutes = 400", 12, "0 to 120"),
-        ("minutes = 4", "minuets = 4", 12, "allowed: title, idea"),
-        ("mixture_facts.row_sum", "mixture_facts.run", 6, "favourite"),
-        ("{token}", "{token.__class__}", 5, "the name of a fact"),
-        ("{token}", "{token", 5, "for braces write {{ and }}"),
-        ('title = "One row"', "", 3, "title is missing in step 1"),
-        ('title = "Mine"', 'titel = "Mine"', 1, "title, sentence, summary, next, [[step]]"),
-        ("[[step]]", "sentence = 3\n[[step]]", 3, "a text in quotes, up to 400 characters"),
-        ("minutes = 4", 'link = "bild?b_step=softmax"', 12, "“bild” is no page; pages are: born, build, compare"),
-        ("minutes = 4", 'link = "build?b_stap=softmax"', 12, "“b_stap” is not a parameter of build; it has: b_text"),
-        ("minutes = 4", 'link = "build?b_batch=many"', 12, "“many” makes no sense as b_batch of build"),
-        ("minutes = 4", 'link = "masks?m_paint=x"', 12, "Line 12: link: "),
-        ("mixture_facts.row_sum", "../../etc/passwd", 6, "“../../etc/passwd” must be among: "),
-        ("mixture_facts.row_sum", "os.system", 6, "“os.system” must be among: "),
-        ('picture = "head"', 'picture = "../../etc/passwd"', 7, "must be one of: tokens, board, head"),
-        ("minutes = 4", 'link = "../../etc/passwd"', 12, "is no page"),
-        ("minutes = 4", 'link = "javascript:alert(1)"', 12, "is no page"),
-        ("{token}", "{token.__init__.__globals__}", 5, "the name of a fact"),
-        (
-            "{n}",
-            "{n:999999}",
-            5,
-            "“n:999999” must be the name of a fact",
-        ),  # a megabyte each, in a link of 254 characters
-        ("{n}", "{n:.99999f}", 5, "the name of a fact"),
-        ("{n}", "{n:0999d}", 5, "the name of a fact"),
-    ],
-)
-def test_a_mistake_names_its_line_and_what_is_allowed(old, new, line, says):
-    with pytest.raises(Problem) as raised:
-        lesson_file.read(GOOD.replace(old, new))
-    assert str(raised.value).startswith(f"Line {line}: ")
-    assert says in str(raised.value)
-
-
 MARKDOWN = """# Mine
 
 - sentence: Two birds
@@ -129,29 +87,54 @@ def test_a_markdown_file_is_the_same_lesson():
     assert step.facts == ("row", "favourite")
 
 
+#: what is changed in a file, the line that is then named, and what is said
+IN_TOML = [
+    ('mask = "causal"', 'mask = "cusal"', 8, "must be one of: model, none, causal, window"),
+    ('mask = "causal"', 'colour = "red"', 8, "allowed: mask, scale"),
+    ("right = 2", "right = 3", 11, "1 to 2"),
+    ("minutes = 4", "minutes = 400", 12, "0 to 120"),
+    ("mixture_facts.row_sum", "mixture_facts.run", 6, "favourite"),
+    ("{token}", "{token.__class__}", 5, "the name of a fact"),
+    ('title = "One row"', "", 3, "title is missing in step 1"),
+    ('title = "Mine"', 'titel = "Mine"', 1, "title, sentence, summary, next, [[step]]"),
+    ("[[step]]", "sentence = 3\n[[step]]", 3, "a text in quotes, up to 400 characters"),
+]
+IN_MARKDOWN = [
+    ("head mask=causal", "hed", 12, "must be one of: tokens, board, head"),
+    ("head mask=causal", "../../etc/passwd", 12, "must be one of: tokens, board, head"),
+    ("mask=causal", "mask=cusal", 12, "must be one of: model, none, causal, window"),
+    ("row,", "row_some,", 11, "“row_some” must be among: "),
+    ("row,", "os.system,", 11, "“os.system” must be among: "),
+    ("- [x]", "- [ ]", 13, "1 to 2; in Markdown that one has [x]"),
+    ("- [ ]", "- [x]", 13, "1 to 2"),
+    ("- minutes: 4", "- minutes: many", 16, "0 to 120"),
+    ("- minutes: 4", "- minuets: 4", 16, "allowed: title, idea"),
+    ("- minutes: 4", "- 图片：head", 16, "“图片” is not known in a step"),
+    ("{token}", "{token", 6, "for braces write {{ and }}"),
+    ("{token}", "{token.__init__.__globals__}", 6, "the name of a fact"),
+    ("{n}", "{n:999999}", 6, "“n:999999” must be the name of a fact"),  # a megabyte each, in a link of 254 characters
+    ("{n}", "{n:.99999f}", 6, "the name of a fact"),
+    ("{n}", "{n:0999d}", 6, "the name of a fact"),
+    ("# Mine\n", "", 1, "# My lesson"),
+    ("- picture: head mask=causal\n", "", 6, "picture is missing in step 1"),
+    ("- minutes: 4", "- link: bild?b_step=softmax", 16, "“bild” is no page; pages are: born, build, compare"),
+    ("- minutes: 4", "- link: ../../etc/passwd", 16, "is no page"),
+    ("- minutes: 4", "- link: javascript:alert(1)", 16, "is no page"),
+    ("- minutes: 4", "- link: build?b_stap=softmax", 16, "“b_stap” is not a parameter of build; it has: b_text"),
+    ("- minutes: 4", "- link: build?b_batch=many", 16, "“many” makes no sense as b_batch of build"),
+    ("- minutes: 4", "- link: masks?m_paint=x", 16, "Line 16: link: "),
+    ("[Build it](build", "[Build it](bild", 4, "“bild” is no page"),
+    ("[Build it](build?b_step=softmax)", "build", 4, "[another mask](masks?m_rule1=window)"),
+]
+
+
 @pytest.mark.parametrize(
-    "old, new, line, says",
-    [
-        ("head mask=causal", "hed", 12, "must be one of: tokens, board, head"),
-        ("mask=causal", "mask=cusal", 12, "must be one of: model, none, causal, window"),
-        ("row,", "row_some,", 11, "“row_some” must be among: "),
-        ("- [x]", "- [ ]", 13, "1 to 2; in Markdown that one has [x]"),
-        ("- [ ]", "- [x]", 13, "1 to 2"),
-        ("- minutes: 4", "- minutes: many", 16, "0 to 120"),
-        ("- minutes: 4", "- minuets: 4", 16, "allowed: title, idea"),
-        ("- minutes: 4", "- 图片：head", 16, "“图片” is not known in a step"),
-        ("{token}", "{token.__class__}", 6, "the name of a fact"),
-        ("# Mine\n", "", 1, "# My lesson"),
-        ("- picture: head mask=causal\n", "", 6, "picture is missing in step 1"),
-        ("- minutes: 4", "- link: bild", 16, "“bild” is no page; pages are: born, build, compare"),
-        ("[Build it](build", "[Build it](bild", 4, "“bild” is no page"),
-        ("[Build it](build?b_step=softmax)", "build", 4, "[another mask](masks?m_rule1=window)"),
-    ],
+    "text, old, new, line, says", [(GOOD, *one) for one in IN_TOML] + [(MARKDOWN, *one) for one in IN_MARKDOWN]
 )
-def test_a_mistake_in_markdown_names_its_line_and_what_is_allowed(old, new, line, says):
-    assert old in MARKDOWN
+def test_a_mistake_names_its_line_and_what_is_allowed(text, old, new, line, says):
+    assert old in text
     with pytest.raises(Problem) as raised:
-        lesson_file.read(MARKDOWN.replace(old, new, 1))
+        lesson_file.read(text.replace(old, new, 1))
     assert str(raised.value).startswith(f"Line {line}: ")
     assert says in str(raised.value)
 
