@@ -95,12 +95,6 @@ def test_a_session_keeps_its_address_and_everyone_who_reads_a_sentence_is_given_
     assert offered(("model", "a sentence"), sentence) != ours
 
 
-def test_at_the_address_of_a_sentence_stands_every_head():
-    header, payload = packing.unpack_blob(ahead.find_offer(offered("x", sentence)))
-    assert (header["doc"], header["heads"]) == ("doc", [2, 4])
-    assert decoded(header["raw"], payload).shape == (6, 3, 4)
-
-
 def test_what_is_gone_overflowed_or_is_too_large_is_not_sent():
     def gone() -> bytes:
         raise LookupError("evicted")

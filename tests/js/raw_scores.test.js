@@ -26,13 +26,6 @@ for (const [name, { header, payload, heads }] of Object.entries(cases)) {
   });
 }
 
-test("the cases hold rows of both widths, a shared and a different mask, and q and k", () => {
-  assert.equal(cases.vectors.header.vectors, true);
-  assert.equal(cases.plain.header.mask, 0);
-  assert.deepEqual(cases.rich.header.mask, [0, 1, 2]);
-  assert.ok(bytesOf(cases.far.payload).length > bytesOf(cases.plain.payload).length);
-});
-
 test("heads in any order are the same heads, and scores are unpacked once", () => {
   const { header, payload, heads } = cases.far;
   const read = readRawScores(header, bytesOf(payload));

@@ -33,6 +33,18 @@ def window_of(row, column, size, side, shift):
     return moved[0] // side * across + moved[1] // side, moved[0] % side * side + moved[1] % side
 
 
+def over_all_patches(windows, size, shift):
+    """Weights (H, K, K) of windows (W, H, K, K) at every pair of patches, 0 where two are in no window together."""
+    weights = torch.zeros(windows.shape[1], size * size, size * size)
+    for query in range(size * size):
+        for key in range(size * size):
+            window, row = window_of(*divmod(query, size), size, 4, shift)
+            other, column = window_of(*divmod(key, size), size, 4, shift)
+            if window == other:
+                weights[:, query, key] = windows[window, :, row, column]
+    return weights
+
+
 @pytest.mark.parametrize("stage, layer, size, shift", [(0, 0, 8, 0), (0, 1, 8, 2), (1, 0, 4, 0), (1, 1, 4, 0)])
 def test_each_pair_of_patches_has_the_weight_that_the_eager_path_gives_it_in_their_window(stage, layer, size, shift):
     loaded = tiny()
@@ -47,14 +59,7 @@ def test_each_pair_of_patches_has_the_weight_that_the_eager_path_gives_it_in_the
     hook = attention.register_forward_hook(lambda module, given, out: kept.append(out[1]))
     eager(loaded.model, **run.inputs)
     hook.remove()
-    expected = torch.zeros_like(shown)
-    for query in range(size * size):
-        for key in range(size * size):
-            window, row = window_of(*divmod(query, size), size, 4, shift)
-            other, column = window_of(*divmod(key, size), size, 4, shift)
-            if window == other:
-                expected[:, query, key] = kept[0][window, :, row, column]
-    assert_close(shown, expected, atol=1e-5, rtol=0)
+    assert_close(shown, over_all_patches(kept[0], size, shift), atol=1e-5, rtol=0)
     assert_close(shown.sum(-1), torch.ones_like(shown.sum(-1)), atol=1e-5, rtol=0)
 
 
@@ -99,9 +104,4 @@ def test_swin_v2_s_windows_have_the_weights_of_its_own_softmax(monkeypatch):
     for own, layer, size, shift in zip(kept[-4:], layers, (8, 8, 4, 4), (0, 2, 0, 0), strict=True):
         shown = layer.weights()[0]
         assert_close(shown.sum(-1), torch.ones_like(shown.sum(-1)), atol=1e-5, rtol=0)
-        for query in range(size * size):
-            for key in range(size * size):
-                window, row = window_of(*divmod(query, size), size, 4, shift)
-                other, column = window_of(*divmod(key, size), size, 4, shift)
-                expected = own[window, :, row, column] if window == other else torch.zeros(len(shown))
-                assert_close(shown[:, query, key], expected, atol=1e-6, rtol=0)
+        assert_close(shown, over_all_patches(own, size, shift), atol=1e-6, rtol=0)
