@@ -7,6 +7,7 @@ import { film, prefersReducedMotion } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { layOver, sizeCanvas } from "../shared/surface.js";
+import { canvasContext, drawingContext } from "../scene/canvas_context.js";
 import { Glide, marksBetween } from "../scene/glide.js";
 import { drawWall, firstWords, wallFigure, wallLayout } from "./wall_scene.js";
 
@@ -95,15 +96,16 @@ class GlossaryWall extends View {
     if (guess) this.point(asked); // the truth is said beside the picture
   }
 
-  /** Has pictures draw themselves, each as late as `after` says, counted in the time that one takes. */
-  /** @param {number} whole @param {(key: string, n: number) => number} after */
+  /** Has pictures draw themselves, each as late as `after` says, counted in the time that one takes; or the one pointed at. */
+  /** @param {number} whole @param {(key: string, n: number) => number} [after] */
   drawPictures(whole, after) {
-    this.stop();
     if (prefersReducedMotion()) return;
     const draw = (/** @type {number} */ share) => {
-      this.shareOf = share < 1 ? (key, n) => clamp(share * whole - after(key, n), 0, 1) : undefined;
+      const shareOf = (/** @type {string} */ key, /** @type {number} */ n) =>
+        clamp(share * whole - (after?.(key, n) ?? 0), 0, 1);
+      this.shareOf = after && share < 1 ? shareOf : undefined;
       this.list.toggleAttribute("data-gliding", share < 1);
-      this.repaint();
+      if (after || !this.paintPointed(share)) this.repaint();
     };
     draw(0);
     this.stop = film(this.root, whole * DRAWN, draw, () => draw(1));
@@ -166,8 +168,9 @@ class GlossaryWall extends View {
       const isAbove = below + high > this.layout.height && tile.y > high;
       this.card.style.top = `${isAbove ? tile.y - high + 4 : below}px`;
     }
-    if (id === null) this.repaint();
-    else this.drawPictures(1, (key) => (key === id ? 0 : -1));
+    if (id !== null || !this.shareOf) this.endFilm(); // what draws itself on arrival goes on
+    this.repaint();
+    if (id !== null) this.drawPictures(1);
   }
 
   /** @param {string} id */
@@ -221,6 +224,22 @@ class GlossaryWall extends View {
       const label = tile.named ? (said.get(tile.key) ?? "") : fill(words.picture, { number: n + 1 });
       setAttribute(buttons[n], "aria-label", label);
     });
+  }
+
+  endFilm() {
+    this.stop();
+    this.shareOf = undefined;
+    this.list.removeAttribute("data-gliding");
+  }
+
+  /** Paints the tile that is pointed at alone, up to a share of its picture; answers whether it lies still. @param {number} share */
+  paintPointed(share) {
+    const tile = this.layout.tiles.find(({ key }) => key === this.pointed);
+    if (!tile || "gliding" in this.canvas.dataset) return false;
+    const context = drawingContext(this.canvas);
+    canvasContext(this.canvas).clearRect(tile.x, tile.y, tile.w, tile.h);
+    drawWall(context, [tile], this.wall, readTheme(this.root, this.header.colours), this.pointed, () => share);
+    return true;
   }
 
   repaint() {

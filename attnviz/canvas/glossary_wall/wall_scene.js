@@ -45,10 +45,11 @@ export function wallLayout(wall, width) {
  * @param {(key: string, n: number) => number} [shareOf] how much of a picture is drawn
  */
 export function drawWall(context, tiles, header, theme, lit = null, shareOf = () => 1) {
-  for (const alpha of new Set(tiles.map((tile) => tile.alpha))) {
+  const alphaOf = (/** @type {Tile} */ { key, alpha }) => (key === lit ? 1 : alpha);
+  for (const alpha of new Set(tiles.map(alphaOf))) {
     const draw = (/** @type {DrawingContext} */ on) =>
       tiles.forEach((tile, n) => {
-        if (tile.alpha === alpha) drawTile(on, tile, header, theme, tile.key === lit, shareOf(tile.key, n));
+        if (alphaOf(tile) === alpha) drawTile(on, tile, header, theme, tile.key === lit, shareOf(tile.key, n));
       });
     if (alpha < 1) context.fade(alpha, draw);
     else draw(context);
