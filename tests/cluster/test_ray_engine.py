@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import signal
-import socket
 import threading
 import time
 
@@ -17,6 +16,7 @@ from attnviz.base.message import Problem
 from attnviz.engine import InProcess, Rerun
 from attnviz.models.loading import load, version
 from attnviz.models.settings import EngineAddress
+from deploy.class_server import free_port
 from tests.models.tiny_tokenizers import gpt2_folder
 from tests.waiting import until
 
@@ -208,12 +208,9 @@ def test_a_replica_killed_in_mid_flight_is_answered_by_another(on_ray, here, fol
 
 
 def test_a_cluster_that_nobody_runs_is_said_within_seconds(on_ray):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     import attnviz.engine.on_ray as ray_engine
 
-    address = EngineAddress(f"127.0.0.1:{port}", timeout=20)
+    address = EngineAddress(f"127.0.0.1:{free_port()}", timeout=20)
     begun = time.monotonic()
     with pytest.raises(OSError, match=r"refused|timed out"):
         ray_engine._initialise(address)

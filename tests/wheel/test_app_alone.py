@@ -2,7 +2,6 @@
 
 import csv
 import re
-import socket
 import subprocess
 import tomllib
 import urllib.request
@@ -13,6 +12,7 @@ import pytest
 
 from attnviz.canvas.shared.component import NAMES
 from attnviz.serve.configuration import SETTINGS
+from deploy.class_server import free_port
 from scripts import locked
 from tests.browser.conftest import CHROMIUM
 from tests.serve.test_plain_server import answers
@@ -49,9 +49,7 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel):
 @pytest.fixture(scope="module")
 def served(app, tmp_path_factory):
     """The address of `attnviz --port N`, run in an empty folder, with no model on the machine."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     log = tmp_path_factory.mktemp("served") / "log.txt"
     env = {"PATH": "/usr/bin:/bin", "HOME": str(log.parent), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(

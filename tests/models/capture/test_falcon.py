@@ -10,7 +10,7 @@ from transformers import FalconConfig, FalconForCausalLM
 from transformers.models.falcon.modeling_falcon import apply_rotary_pos_emb
 
 import attnviz as av
-from tests.models.tiny import VOCAB, given_to, padded, tokens
+from tests.models.tiny import VOCAB, given_to, padded, tokens, zeros
 
 FORMS: dict[str, dict[str, Any]] = {
     "one key for all heads": {"multi_query": True},
@@ -39,12 +39,7 @@ def test_heads_hand_on_what_the_model_itself_projects(form: str) -> None:
     for layer, given in zip(trace, seen, strict=True):
         made = layer.weights() @ layer.qkv[2].repeat_interleave(HEADS // layer.n_kv_heads, 1)
         assert_close(made.transpose(1, 2).flatten(2)[mask.bool()], given[mask.bool()], rtol=1e-4, atol=1e-5)
-
-    def silence(given: Tensor) -> Tensor:
-        given[..., 2 * WIDTH : 3 * WIDTH] = 0
-        return given
-
-    with given_to(model, "transformer.h.0.self_attention.dense", silence):
+    with given_to(model, "transformer.h.0.self_attention.dense", zeros(slice(2 * WIDTH, 3 * WIDTH))):
         expected = model(tokens()).logits[:, -1]
     assert_close(av.intervene(model, av.ablate(0, 2), tokens()).logits, expected, rtol=1e-4, atol=1e-4)
 

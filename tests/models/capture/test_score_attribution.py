@@ -19,7 +19,7 @@ from attnviz.models.capture.forward_pass import block_name
 from tests.models.capture.family_inputs import text
 from tests.models.capture.test_logit_attribution import first, frozen
 from tests.models.capture.tiny_config import changed, classes, tiny
-from tests.models.tiny import given_to, llama, padded, tokens
+from tests.models.tiny import given_to, llama, padded, tokens, zeros
 from tests.models.tiny_streams import STREAMS
 
 
@@ -301,13 +301,7 @@ def written_by(model: nn.Module, spec: Family, inputs: dict[str, Tensor], part: 
 def test_what_a_part_does_in_the_whole_model_is_measured_by_switching_it_off() -> None:
     model, ids = llama(num_hidden_layers=3), tokens(1)
     found = capture(model, input_ids=ids, residual=True).score_attribution(2, 1, 5, 2)
-    head, width = 4, 8
-
-    def silence(given: Tensor) -> Tensor:
-        given[..., head * width : (head + 1) * width] = 0
-        return given
-
-    with given_to(model, "model.layers.0.self_attn.o_proj", silence):
+    with given_to(model, "model.layers.0.self_attn.o_proj", zeros(slice(4 * 8, 5 * 8))):
         expected = scores_in(model, {"input_ids": ids}, 2, 1)[5, 2]
     assert found.cut("0.4").total == pytest.approx(float(expected), abs=1e-5)
     hook = model.model.layers[1].mlp.register_forward_hook(lambda m, x, y: torch.zeros_like(y))

@@ -18,7 +18,7 @@ from transformers import (
 from transformers.models.gptj.modeling_gptj import apply_rotary_pos_emb
 
 import attnviz as av
-from tests.models.tiny import VOCAB, given_to, padded, tokens
+from tests.models.tiny import VOCAB, given_to, padded, tokens, zeros
 
 HEADS, WIDTH = 6, 8
 SIZE = HEADS * WIDTH
@@ -126,12 +126,8 @@ def test_weights_and_outputs_are_the_models_own_and_heads_are_switched_off(famil
         assert_close(layer.weights().transpose(1, 2)[real], expected.transpose(1, 2)[real], rtol=1e-4, atol=1e-5)
         assert_close(layer.z().transpose(1, 2).flatten(2)[real], given[real], rtol=1e-4, atol=1e-5)
     assert_close(trace.logits, answer.logits[:, -1], rtol=1e-4, atol=1e-4)
-
-    def silence(given: Tensor) -> Tensor:
-        given[..., HEAD * WIDTH : (HEAD + 1) * WIDTH] = 0
-        return given
-
-    with given_to(model, place(family, 0, spec.projection), silence):
+    hidden = zeros(slice(HEAD * WIDTH, (HEAD + 1) * WIDTH))
+    with given_to(model, place(family, 0, spec.projection), hidden):
         expected = reported(model, tokens()).logits[:, -1]
     assert_close(av.intervene(model, av.ablate(0, HEAD), tokens()).logits, expected, rtol=1e-4, atol=1e-4)
 

@@ -12,8 +12,6 @@ from attnviz.canvas.shared import packing
 from attnviz.pages.masks.choices import PAINT
 from attnviz.pages.masks.maths.mask_lab import Painted
 from attnviz.pages.masks.maths.mask_rules import Rule, combine_rules
-from tests.pages.conftest import with_code
-from tests.pages.masks.test_mask_programs import executed
 
 WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"]
 
@@ -74,12 +72,6 @@ def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
     app.button(key="m-unpaint").click().run()
     assert grid(app).sum() == 55
     assert "m_paint" not in app.query_params
-
-
-def test_the_code_on_the_page_prints_the_weights_on_the_page(visit):
-    app = with_code(visit("masks", m_code="mask_mod"))
-    shares = np.exp(scores(app)) * grid(app)
-    np.testing.assert_allclose(executed(app.code[-1].value), shares / shares.sum(1, keepdims=True), atol=2e-5)
 
 
 def test_the_word_in_the_link_is_shown_and_a_shorter_sentence_has_its_last(visit):
