@@ -762,7 +762,7 @@ def test_a_class_follows_a_lesson_and_its_question_is_voted_on(visit):
     wall = visit("/lessons?lesson=masks&step=1", width=1280, height=720)
     wall.get_by_role("button", name="Teach").click(timeout=FIRST_OPEN)
     room = wall.get_by_role("dialog", name="The room")
-    expect(room).to_contain_text(CODE)
+    until(lambda: CODE.search(room.inner_text()))  # it comes after the room
     code = CODE.search(room.inner_text())[0]
     phone = visit("/", width=390, height=844, has_touch=True, is_mobile=True)
     phone.get_by_label("In a class? Its code:").fill(code.lower())
