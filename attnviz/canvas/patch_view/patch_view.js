@@ -33,6 +33,8 @@ const MANY = 6;
 const [TALLEST, AROUND] = [400, 290];
 /** Pixels that the answer beside it is wide, and between them; how wide and high the picture itself is below that. */
 const [ANSWER, AIR, PLAIN] = [[160, 240], 20, 150];
+/** Milliseconds that discs take to come. */
+const ARRIVAL = 900;
 /** Pixels that are said and pressed above and below a picture that is presented. */
 const BELOW = 235;
 
@@ -73,12 +75,18 @@ function drawPhotograph(context, picture, smooth, { x, y, w, h }) {
   canvas.drawImage(picture, x, y, w, h);
 }
 
-/** Discs and bars that grow and shrink. @param {Lit} from @param {Lit} to @returns {((share: number) => Lit) | null} */
+/** Discs and bars that grow and shrink; as they come, so slowly that it is seen. */
+/** @param {Lit} from @param {Lit} to @returns {((share: number) => Lit) & { takes?: number } | null} */
 function litBetween(from, to) {
   if (from.row.length !== to.row.length || from.shares.length !== to.shares.length) return null;
   const [row, shares] = [interpolateNumberArray(from.row, to.row), interpolateNumberArray(from.shares, to.shares)];
   const top = (/** @type {number} */ share) => from.top + (to.top - from.top) * share;
-  return (share) => ({ row: Float32Array.from(row(share)), top: top(share), shares: [...shares(share)] });
+  const way = (/** @type {number} */ share) => ({
+    row: Float32Array.from(row(share)),
+    top: top(share),
+    shares: [...shares(share)],
+  });
+  return Object.assign(way, from.row.some(Boolean) ? {} : { takes: ARRIVAL });
 }
 
 /** @extends {Drawing<PatchHeader, Shown>} */
