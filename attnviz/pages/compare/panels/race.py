@@ -23,13 +23,13 @@ def draw_race() -> None:
     race = signal_race.RaceFigure(state, layer_costs.LIMITS["k"], colours)
     signal_race.signal_race("c_race", race, on_race=_keep)
     distances = range(1, signal_race.MOST + 1)
-    steps = [layer_costs.race_steps(words, kernel, dilated) for words in distances]
+    steps = [layer_costs.race_steps(away, kernel, dilated) for away in distances]
     show.footer(
         SceneFigure((race,), _("One signal, three machines"), film=race),
         name=f"race-over-{distance}-words",
         key="c_race_save",
         canvas=show.live_canvas("c_race"),
-        table={"words": list(distances)} | {machine: [row[machine] for row in steps] for machine in KINDS},
+        table={"distance": list(distances)} | {machine: [row[machine] for row in steps] for machine in KINDS},
     )
 
 
