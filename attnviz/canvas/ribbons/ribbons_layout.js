@@ -11,7 +11,7 @@ import { textWidth } from "../scene/text_width.js";
 /** Sizes of letters with the most lines that they may take, in a wide window and in a narrow one. */
 const SIZES = {
   wide: [[40, 1], [36, 1], [32, 1], [28, 1], [26, 1], [30, 2], [26, 3], [22, Infinity]],
-  narrow: [[26, 1], [22, 1], [26, 3], [22, Infinity]],
+  narrow: [[26, 1], [22, 1], [26, 2], [24, 2], [22, 2], [26, 3], [22, Infinity]],
 }; // prettier-ignore
 const NARROW = 640;
 /** Pixels of all ribbons of a word together: of a sentence in several lines, and in a narrow window. */
