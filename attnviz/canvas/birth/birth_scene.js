@@ -7,7 +7,7 @@ import { fill, visibleToken } from "../shared/dom.js";
 import { formatFixed, formatGrouped, formatPercent } from "../shared/numbers.js";
 import { drawWith, fillBox, roundedRect, writeText } from "../shared/surface.js";
 import { TokenLabels } from "../shared/token_labels.js";
-import { sizeWithin, textWidth, wrapText } from "../scene/text_width.js";
+import { letterSize, textWidth, wrapText } from "../scene/text_width.js";
 import { BAR_ROOM, drawBarInFile } from "../shared/colour_bar.js";
 import { filmOfSteps } from "../scene/film.js";
 import { placeBoxes } from "../scene/side_by_side.js";
@@ -30,9 +30,9 @@ const GAP = 8;
 /** The widest word beside the pictures, where these are large and where they are small, and its letters. */
 const [LONGEST, LONGEST_BESIDE_SMALL, SMALL] = [76, 47, 10];
 const CHIP = { h: 40, room: 6, gap: 5 };
-/** Letters of what stands below a word: presented too, all words of a copy stand in a row. */
-const belowSize = () => sizeWithin(12, 12);
-/** Where it is narrower, the words begin below what they are called. */
+/** Letters of what stands below a word. */
+const BELOW = 12;
+/** Where it is narrower, or where it gives them one row, the words begin below what they are called. */
 const NARROW = 400;
 
 /** Pixels of a head's weights; nothing where a word may not look. */
@@ -85,7 +85,8 @@ export function momentSentence({ words, moment, curves, names, steps }, reached)
 /** Every how many of so many words one is written beside a picture of this height. */
 /** @param {number} count @param {number} high */
 function spreadLabels(count, high) {
-  return Math.ceil((WORD * count) / Math.max(high, WORD));
+  const word = Math.max(WORD, letterSize(SMALL));
+  return Math.ceil((word * count) / Math.max(high, word));
 }
 
 /** The colour of a head. @param {BirthHeader["colours"]} colours @param {number} head @param {boolean} dark */
@@ -106,15 +107,18 @@ export function headLabels({ names, words }, { scores, silenced }, head) {
 
 /**
  * A copy of the words, as many in a row as there is room for, each with what stands below it.
- * @param {string} name @param {string[]} tokens @param {{ text: string, good: boolean }[]} below @param {number} widest text below
+ * @param {string} name @param {string[]} tokens @param {{ text: string, good: boolean }[]} below
+ * @param {{ widest: number, beside: number }} sizes of the widest text below, and of both copies' names
  * @param {number} start @param {number} width
  */
-function placeChips(name, tokens, below, widest, start, width) {
-  const left = width < NARROW ? 0 : textWidth(name, 14, 600) + 6;
+function placeChips(name, tokens, below, { widest, beside }, start, width) {
+  const texts = below.map((_under, i) => visibleToken(tokens[i]));
+  const wide = texts.map((text) => Math.max(textWidth(text, 14, 600), widest) + 2 * CHIP.room);
+  const row = wide.reduce((sum, w) => sum + w + CHIP.gap, -CHIP.gap);
+  const left = width < NARROW || (beside + row > width && row <= width) ? 0 : beside;
   let [x, y] = [left, start + (left ? 0 : LINE)];
   const chips = below.map(({ text: under, good }, i) => {
-    const text = visibleToken(tokens[i]);
-    const w = Math.max(textWidth(text, 14, 600), widest) + 2 * CHIP.room;
+    const [text, w] = [texts[i], wide[i]];
     if (x > left && x + w > width) [x, y] = [left, y + CHIP.h + CHIP.gap];
     const chip = /** @type {Chip} */ ({ text, below: under, good, x, y, w, h: CHIP.h });
     x += w + CHIP.gap;
@@ -138,9 +142,12 @@ export function placeStory(header, scene, width, room = Infinity, high = HEIGHT)
   const start = high + (lines.length + moment.length) * LINE + 8;
   const half = ids.length / 2;
   const numbers = ids.slice(0, half).map((number) => ({ text: fill(words.number, { number }), good: false }));
-  const widest = Math.max(...numbers.map(({ text }) => textWidth(text, belowSize())));
-  const first = placeChips(words.first, tokens, numbers, widest, start, width);
-  const second = placeChips(words.second, tokens, guessed, textWidth("✗ 99.9%", belowSize()), first.end, width);
+  const sizes = {
+    widest: Math.max(...["✗ 99.9%", ...numbers.map(({ text }) => text)].map((text) => textWidth(text, BELOW))),
+    beside: Math.max(...[words.first, words.second].map((name) => textWidth(name, 14, 600))) + 6,
+  };
+  const first = placeChips(words.first, tokens, numbers, sizes, start, width);
+  const second = placeChips(words.second, tokens, guessed, sizes, first.end, width);
   const over = second.end - room;
   if (over > 0 && high > LEAST) return placeStory(header, scene, width, room, Math.max(LEAST, high - over));
   return { lines, moment, copies: [first, second], width, height: second.end, high };
@@ -164,8 +171,8 @@ export function drawStory(context, story, header, now, theme) {
       drawWith(context, { strokeStyle: good ? theme.primary : theme.border, lineWidth: good ? 2 : 1 });
       roundedRect(context, { x: x + 0.5, y: y + 0.5, w: w - 1, h: h - 1 }, 6);
       context.stroke();
-      writeText(context, text, x + (w - textWidth(text, 14, 600)) / 2, y + 12, theme, "600 14px");
-      writeText(context, below, x + (w - textWidth(below, belowSize())) / 2, y + 28, theme, `${belowSize()}px`, 0.8);
+      writeText(context, text, x + (w - textWidth(text, 14, 600)) / 2, y + 11, theme, "600 14px");
+      writeText(context, below, x + (w - textWidth(below, BELOW)) / 2, y + 29, theme, `${BELOW}px`, 0.8);
     }
   }
 }
@@ -192,7 +199,7 @@ export function drawHeads(context, { labels, longest, beside, places, tile }, he
   const count = tokens.length;
   const steps = ramp(colours.weights);
   drawWith(context, {
-    font: `${sizeWithin(SMALL, Math.max(SMALL, tile / count))}px ${theme.font}`,
+    font: `${SMALL}px ${theme.font}`,
     fillStyle: theme.text,
   });
   drawWith(context, { textAlign: "right", textBaseline: "middle" });

@@ -6,7 +6,7 @@ import { visibleToken } from "../shared/dom.js";
 import { formatPercent } from "../shared/numbers.js";
 import { ROLES } from "../shared/roles.js";
 import { drawWith, fillBox, writeText } from "../shared/surface.js";
-import { sizeWithin, textWidth } from "../scene/text_width.js";
+import { letterSize, textWidth } from "../scene/text_width.js";
 import { cutToFit } from "../shared/token_labels.js";
 
 /** @import { Weight } from "../scene/text_width.js" */
@@ -151,12 +151,11 @@ function drawFrames(context, { layout, theme, header, at }) {
     context.strokeRect(x - 1, top + first * row - 1, w + 2, (end - first) * row + 2);
     context.lineWidth = 1;
   }
-  const size = sizeWithin(10, 10); // leaning, they have no more room
   [header.words.with, header.words.without].forEach((word, way) => {
     context.save();
     context.translate(marks[way] + mark / 2, top - 3);
     context.rotate(-Math.PI / 2.6);
-    writeText(context, shortenText(word, 44, size), 0, 0, theme, `${size}px`, 0.8);
+    writeText(context, shortenText(word, top - 2, 10), 0, 0, theme, "10px", 0.8);
     context.restore();
   });
 }
@@ -199,7 +198,7 @@ export function shortenText(text, room, size, weight = 400) {
   return cutToFit(text, room, (part) => textWidth(part, size, weight)).text;
 }
 
-const HEAD = 46;
+const HEAD = 46; // of which the leaning names of marks take all
 const FOOT = 6;
 const MARK = 13;
 const GAP = 12;
@@ -211,17 +210,20 @@ export function playerLayout(width, rows) {
   const row = Math.max(3, Math.min(17, Math.floor(430 / Math.max(1, rows))));
   const label = Math.min(110, Math.round(width * 0.2));
   const marks = label + 4;
-  const left = marks + 2 * MARK + GAP;
+  const larger = letterSize(10) - 10; // presented
+  const mark = MARK + larger;
+  const top = HEAD + 2.4 * larger;
+  const left = marks + 2 * mark + GAP + larger;
   const room = Math.max(60, width - left - 2 * GAP - EDGE);
   const block = Math.floor(room * 0.36);
   const bars = room - 2 * block;
   return {
-    top: HEAD,
+    top,
     row,
-    height: HEAD + row * rows + FOOT,
+    height: top + row * rows + FOOT,
     label,
-    marks: [marks, marks + MARK],
-    mark: MARK,
+    marks: [marks, marks + mark],
+    mark,
     k: { x: left, w: block },
     weights: { x: left + block + GAP, w: bars },
     v: { x: left + block + bars + 2 * GAP, w: block },
