@@ -2,6 +2,7 @@
 
 import { clamp } from "../shared/numbers.js";
 import { textWidth } from "../scene/text_width.js";
+import { SLANT } from "../shared/token_labels.js";
 
 /** @import { Theme, Words } from "../shared/types.js" */
 /** @import { StoryNumbers } from "./story_numbers.js" */
@@ -19,6 +20,8 @@ export const [ROW, HIGHEST, NUMBER, HEADING, FOOT] = [34, 46, 64, 24, 66];
 /** What the strips of one query and one key take of the picture where they meet large, and at most; letters beside them. */
 const LENS = { share: 0.4, most: 190 };
 export const LENS_LETTERS = 16;
+/** The widest name of a column of the matrix, and its letters at least and at most. */
+const COLUMN = { widest: 100, least: 7, most: 14 };
 /** A share of the room beside the words: strips and bars that stand beside each other. */
 const [HALF_STRIP, HALF_BAR, WEIGHT] = [0.4, 0.58, 0.22];
 
@@ -36,8 +39,19 @@ export const SHOWS = {
 /** Pixels that all rows and what stands above and below them would like. @param {number} rows */
 export const wantedHeight = (rows) => rows * ROW + LENS.most + HEADING;
 
-/** Pixels above the rows. @param {string} stage @param {number} lens */
-function aboveRows(stage, lens) {
+/** How columns of the matrix are named: level where each name fits its column, else leaning. */
+/** @param {string[]} names @param {number} height */
+function columnNames(names, height) {
+  const cell = Math.min(HIGHEST, height / Math.max(1, names.length));
+  const letters = clamp(0.5 * cell, COLUMN.least, COLUMN.most);
+  const widest = Math.min(COLUMN.widest, Math.max(0, ...names.map((name) => textWidth(name, letters))));
+  const isLevel = widest <= cell - 5;
+  return { letters, isLevel, widest: COLUMN.widest, tall: isLevel ? HEADING : widest * Math.sin(SLANT) + 14 };
+}
+
+/** Pixels above the rows. @param {string} stage @param {number} lens @param {number} columns */
+function aboveRows(stage, lens, columns) {
+  if (stage === "matrix") return columns;
   if (stage === "scores" && lens) return lens;
   if (stage === "roles") return 2 * HEADING + 22;
   return stage === "vectors" || stage === "new" ? 0 : HEADING;
@@ -46,7 +60,11 @@ function aboveRows(stage, lens) {
 /** @param {string} stage @param {StoryNumbers} numbers @param {Look} look */
 export function storyLayout(stage, { names, keys, own, vectors }, { width, height, pair }) {
   const lens = vectors ? Math.min(LENS.most, LENS.share * height) : 0;
-  const top = aboveRows(stage, lens);
+  const column = columnNames(
+    keys.map((key) => names[key]),
+    height - HEADING,
+  );
+  const top = aboveRows(stage, lens, column.tall);
   const row = Math.min(HIGHEST, (height - top - (SHOWS.foot.has(stage) ? FOOT : 0)) / Math.max(1, keys.length));
   const letters = clamp(row * 0.72, 8, 18);
   const meeting = stage === "scores" && vectors ? textWidth(`× ${names[pair]}`, LENS_LETTERS, 600) : 0;
@@ -54,7 +72,7 @@ export function storyLayout(stage, { names, keys, own, vectors }, { width, heigh
   const left = label + 12;
   const wide = width - left - NUMBER;
   const thick = row * 0.74;
-  const rowsOf = { lens, top, row, letters, label, left, wide, thick, end: top + keys.length * row };
+  const rowsOf = { lens, top, row, column, letters, label, left, wide, thick, end: top + keys.length * row };
   return { ...rowsOf, ...columnsOf(stage, left, wide, vectors !== null), at: own === null ? -1 : keys.indexOf(own) };
 }
 

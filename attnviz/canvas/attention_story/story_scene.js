@@ -3,8 +3,8 @@
 
 import { readableColour } from "../shared/colour.js";
 import { fill } from "../shared/dom.js";
-import { clamp, formatPercent, formatTypeset, toSignificant } from "../shared/numbers.js";
-import { cutToFit } from "../shared/token_labels.js";
+import { formatPercent, formatTypeset, toSignificant } from "../shared/numbers.js";
+import { cutToFit, SLANT } from "../shared/token_labels.js";
 import { textWidth } from "../scene/text_width.js";
 import { HEADING, LENS_LETTERS, NUMBER, SHOWS, storyLayout } from "./story_layout.js";
 import { ROLES } from "../shared/roles.js";
@@ -133,17 +133,20 @@ function stripMarks(scene, vectors, key, n) {
 /** A row of all weights of the head, and the name of its column. @param {Scene} scene @param {number} key @param {number} n */
 function matrixRow({ numbers, look, layout }, key, n) {
   const { keys, matrix, names } = numbers;
-  const { left, row, top } = layout;
+  const { left, row, top, column } = layout;
   const { masked } = look.colours;
-  const size = Math.min(row, (look.width - left) / keys.length);
+  const written = (/** @type {number} */ of) =>
+    cutToFit(names[of], column.widest, (all) => textWidth(all, column.letters));
+  const leans = column.isLevel ? 0 : written(keys[keys.length - 1]).width * Math.cos(SLANT);
+  const size = Math.min(row, (look.width - left - leans) / keys.length);
   const values = Float32Array.from(keys, (other) => (matrix[key][other] < 0 ? -0.12 : Math.sqrt(matrix[key][other])));
   const place = { x: left, y: top + n * row + 0.5, w: size * keys.length, h: row - 1 };
-  const letters = clamp(0.5 * size, 7, 14);
-  const { text, width } = cutToFit(names[key], Math.max(8, size - 5), (all) => textWidth(all, letters));
-  const at = { x: left + (n + 0.5) * size - width / 2, y: top - 10 };
+  const { text, width } = written(key);
+  const middle = left + (n + 0.5) * size;
+  const at = column.isLevel ? { x: middle - width / 2, y: top - 10 } : { x: middle, y: top - 6, turn: -SLANT };
   return [
     mark(`strip-${key}`, "strip", { ...place, values, tint: [masked, ROLES.weight] }),
-    textMark(`column-${key}`, text, { ...at, size: letters, colour: look.theme.k }),
+    textMark(`column-${key}`, text, { ...at, size: column.letters, colour: look.theme.k }),
   ];
 }
 

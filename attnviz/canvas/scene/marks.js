@@ -9,7 +9,7 @@ import { marksBetween } from "./glide.js";
 /** @typedef {"text" | "box" | "strip" | "hatch" | "line" | "disc"} Kind */
 /**
  * @typedef {Rectangle & { key: string, kind: Kind, alpha: number, colour: string, text: string, size: number,
- *   weight: number, values: Float32Array, tint: Tint }} Mark a text has `x` at its left and `y` in its middle; a line goes
+ *   weight: number, turn: number, values: Float32Array, tint: Tint }} Mark a text has `x` at its left and `y` in its middle; a line goes
  *   `w` to the right and `h` down, and is `size` wide; a disc has `x` and `y` in its middle and the radius `size`
  */
 
@@ -19,7 +19,19 @@ const NONE = new Float32Array();
 
 /** @param {string} key @param {Kind} kind @param {Partial<Mark>} fields @returns {Mark} */
 export function mark(key, kind, fields) {
-  const place = { x: 0, y: 0, w: 0, h: 0, alpha: 1, colour: "#808080", text: "", size: 14, weight: 400, values: NONE };
+  const place = {
+    x: 0,
+    y: 0,
+    w: 0,
+    h: 0,
+    alpha: 1,
+    colour: "#808080",
+    text: "",
+    size: 14,
+    weight: 400,
+    turn: 0,
+    values: NONE,
+  };
   return { ...place, tint: ["#808080", "#808080"], ...fields, key, kind };
 }
 
@@ -41,10 +53,14 @@ export function drawMarks(context, marks, theme) {
   const ground = rgb(theme.background);
   const isText = (/** @type {Mark} */ { kind }) => Number(kind === "text");
   for (const each of marks.toSorted((a, b) => isText(a) - isText(b))) {
-    const { kind, x, y, w, h, alpha, colour, text, size, weight, values, tint } = each;
+    const { kind, x, y, w, h, alpha, colour, text, size, weight, turn, values, tint } = each;
     if (alpha <= 0.004) continue;
     if (kind === "text") {
-      writeText(context, text, x, y, { text: colour, font: theme.font }, `${weight} ${size}px`, alpha);
+      context.save();
+      context.translate(x, y);
+      if (turn) context.rotate(turn);
+      writeText(context, text, 0, 0, { text: colour, font: theme.font }, `${weight} ${size}px`, alpha);
+      context.restore();
     } else if (kind === "box") fillBox(context, { x, y, w, h }, colour, alpha);
     else if (kind === "line") {
       drawWith(context, { strokeStyle: colour, globalAlpha: alpha, lineWidth: size });

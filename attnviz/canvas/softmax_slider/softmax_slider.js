@@ -13,7 +13,7 @@ import { toFloats } from "../shared/packing.js";
 import { parameterAt, softmaxRow, stopOf, STOPS } from "./softmax.js";
 import { softmaxFigure, softmaxFilm } from "./softmax_figure.js";
 import { sizeCanvas } from "../shared/surface.js";
-import { placeOn } from "../shared/window.js";
+import { pictureHeight, placeOn } from "../shared/window.js";
 
 /** @import { PanelScene } from "./panel.js" */
 /** @import { LabelledSlider } from "../shared/controls.js" */
@@ -21,8 +21,8 @@ import { placeOn } from "../shared/window.js";
 
 /** @typedef {{ box: HTMLElement, canvas: HTMLCanvasElement }} Panel */
 
-/** Pixels of the bars, in a wide window and in a narrow one. */
-const [TALL, LOW, NARROW] = [150, 110, 640];
+/** Pixels of the bars, in a wide window and in a narrow one, and of all that stands below and above them. */
+const [TALL, LOW, NARROW, BELOW] = [150, 110, 640, 250];
 
 /** Bars of all panels become others. @param {Float64Array[]} from @param {Float64Array[]} to */
 function barsBetween(from, to) {
@@ -168,6 +168,13 @@ class SoftmaxSlider extends FilmView {
     return ["bars", header, new Uint8Array(numbers.buffer)];
   }
 
+  /** Pixels of the bars: a page may give them the window, up to `--bars-most`. */
+  get tall() {
+    const most = Number(getComputedStyle(this.root).getPropertyValue("--bars-most"));
+    if (innerWidth <= NARROW) return most ? TALL : LOW;
+    return most ? pictureHeight(this.root, { least: TALL, most, below: BELOW }) : TALL;
+  }
+
   draw() {
     if (!this.held) return;
     const row = this.row();
@@ -176,7 +183,7 @@ class SoftmaxSlider extends FilmView {
     this.logits = results.map(({ logits }) => logits);
     const width = this.panels[0].box.clientWidth;
     if (!width) return;
-    const size = { width, tall: innerWidth > NARROW ? TALL : LOW, lines: countNameLines(panels, width) };
+    const size = { width, tall: this.tall, lines: countNameLines(panels, width) };
     this.scenes = panels.map((panel, n) => panelScene(panel, results[n].weights, words, size));
     const weights = results.map((result) => result.weights);
     if (this.isMoving) this.glide.show(weights);
