@@ -7,7 +7,7 @@ import { fill, visibleToken } from "../shared/dom.js";
 import { formatFixed, formatGrouped, formatPercent } from "../shared/numbers.js";
 import { drawWith, fillBox, roundedRect, writeText } from "../shared/surface.js";
 import { TokenLabels } from "../shared/token_labels.js";
-import { letterSize, textWidth, wrapText } from "../scene/text_width.js";
+import { letterSize, sizeWithin, textWidth, wrapText } from "../scene/text_width.js";
 import { BAR_ROOM, drawBarInFile } from "../shared/colour_bar.js";
 import { filmOfSteps } from "../scene/film.js";
 import { placeBoxes } from "../scene/side_by_side.js";
@@ -129,12 +129,12 @@ function placeChips(name, tokens, below, { widest, beside }, start, width) {
 
 /**
  * The left half: curves, the sentence, and both copies. Where it would not fit its room curves are lower; if they cannot
- * be, what the words themselves bear is not said.
+ * be, what the words themselves bear is not said; if that is not enough, what stands below a word is as small as in a file.
  * @param {Told} header @param {BirthScene} scene @param {number} width @param {number} [room] pixels of its height
- * @param {number} [high] pixels of the curves
- * @returns {{ lines: string[], moment: string[], copies: ReturnType<typeof placeChips>[], width: number, height: number, high: number }}
+ * @param {number} [high] pixels of the curves @param {number} [small] letters below a word
+ * @returns {{ lines: string[], moment: string[], copies: ReturnType<typeof placeChips>[], width: number, height: number, high: number, small: number }}
  */
-export function placeStory(header, scene, width, room = Infinity, high = HEIGHT) {
+export function placeStory(header, scene, width, room = Infinity, high = HEIGHT, small = BELOW) {
   const { said, guessed } = scene;
   const { ids, tokens, words } = header;
   const lines = room < Infinity && high === LEAST ? [] : wrapText(said, width, 14);
@@ -143,14 +143,16 @@ export function placeStory(header, scene, width, room = Infinity, high = HEIGHT)
   const half = ids.length / 2;
   const numbers = ids.slice(0, half).map((number) => ({ text: fill(words.number, { number }), good: false }));
   const sizes = {
-    widest: Math.max(...["✗ 99.9%", ...numbers.map(({ text }) => text)].map((text) => textWidth(text, BELOW))),
+    widest: Math.max(...["✗ 99.9%", ...numbers.map(({ text }) => text)].map((text) => textWidth(text, small))),
     beside: Math.max(...[words.first, words.second].map((name) => textWidth(name, 14, 600))) + 6,
   };
   const first = placeChips(words.first, tokens, numbers, sizes, start, width);
   const second = placeChips(words.second, tokens, guessed, sizes, first.end, width);
   const over = second.end - room;
-  if (over > 0 && high > LEAST) return placeStory(header, scene, width, room, Math.max(LEAST, high - over));
-  return { lines, moment, copies: [first, second], width, height: second.end, high };
+  if (over > 0 && high > LEAST) return placeStory(header, scene, width, room, Math.max(LEAST, high - over), small);
+  const smallest = sizeWithin(BELOW, BELOW);
+  if (over > 0 && small > smallest) return placeStory(header, scene, width, room, HEIGHT, smallest);
+  return { lines, moment, copies: [first, second], width, height: second.end, high, small };
 }
 
 /**
@@ -158,7 +160,7 @@ export function placeStory(header, scene, width, room = Infinity, high = HEIGHT)
  * @param {{ step: number, reached: number, silenced: ReadonlySet<number> }} now @param {Theme} theme
  */
 export function drawStory(context, story, header, now, theme) {
-  const { lines, moment, copies, width, high } = story;
+  const { lines, moment, copies, width, high, small } = story;
   drawCurves(context, { width, high }, header, theme, now);
   lines.forEach((line, i) => writeText(context, line, 0, high + (i + 0.5) * LINE, theme, "14px"));
   if (momentSentence(header, now.reached)) {
@@ -172,7 +174,7 @@ export function drawStory(context, story, header, now, theme) {
       roundedRect(context, { x: x + 0.5, y: y + 0.5, w: w - 1, h: h - 1 }, 6);
       context.stroke();
       writeText(context, text, x + (w - textWidth(text, 14, 600)) / 2, y + 11, theme, "600 14px");
-      writeText(context, below, x + (w - textWidth(below, BELOW)) / 2, y + 29, theme, `${BELOW}px`, 0.8);
+      writeText(context, below, x + (w - textWidth(below, small)) / 2, y + 29, theme, `${small}px`, 0.8);
     }
   }
 }

@@ -255,7 +255,8 @@ def _draw_step(lesson: Lesson, number: int) -> None:
     elif link_state.value(choices.NOTES) and not is_for_class:
         st.container(border=True, key="l-notes-box").markdown("  \n".join(_fill_notes(step, facts)))
     is_film = kind.is_wide or kind.is_wide_on_page
-    step_area = st.container(key="l-story" if picture.kind in ("story", "bars") else "l-film" if is_film else "l-step")
+    is_story = step.picture.kind in ("story", "bars")  # the answer's picture stands where the question's does
+    step_area = st.container(key="l-story" if is_story else "l-film" if is_film else "l-step")
     beside = 2.5 if not presented else 2 if is_film else 1.6
     left, right = step_area.columns([1, 1 if is_below else beside], gap="large")
     has_ended = bool(lesson.summary) and number == len(lesson.steps) and (answered or not answers)
