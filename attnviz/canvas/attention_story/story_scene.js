@@ -19,7 +19,8 @@ import { largestOf } from "./story_numbers.js";
 
 /** Letters of the sentence, at most and at least. */
 const [LARGEST, SMALLEST] = [44, 15];
-const PALE = 0.35;
+/** Strength of what a mask hides, and of its words, which can still be read: 4.5 to 1 on a light page and on a dark one. */
+const [PALE, FAINT] = [0.35, 0.65];
 
 /** Strong and weak numbers as shares, by roots, so that small ones are seen. @param {ArrayLike<number>} values @param {number} most */
 function toShares(values, most) {
@@ -90,7 +91,7 @@ function wordMark(scene, key, n) {
   const { theme, pair } = look;
   const isNew = stage === "changed" && changed?.at === key;
   const isPair = stage === "scores" && key === pair;
-  const alpha = SHOWS.masked.has(stage) && isHidden(scene, key) ? PALE : 1;
+  const alpha = SHOWS.masked.has(stage) && isHidden(scene, key) ? FAINT : 1;
   const weight = key === own || isPair || isNew ? 600 : 400;
   const name = isNew && changed ? changed.names[key] : names[key];
   const { text, width } = cutToFit(name, layout.label, (all) => textWidth(all, layout.letters, weight));
@@ -171,7 +172,7 @@ function scoreMarks(scene, key, n) {
       ...{ colour: ROLES.score, alpha },
     }),
     textMark(`number-${key}`, out ? look.words.hidden : formatTypeset(value), {
-      ...{ ...number, alpha: out ? PALE : 1, weight: isPair ? 600 : 400, colour: look.theme.text },
+      ...{ ...number, alpha: out ? FAINT : 1, weight: isPair ? 600 : 400, colour: look.theme.text },
     }),
   ];
   if (out) marks.push(mark(`hatch-${key}`, "hatch", { ...bar, ...line, colour: look.colours.masked }));
@@ -191,7 +192,7 @@ function weightMarks(scene, key, n) {
     mark(`track-${key}`, "box", { ...box, ...bar, colour: theme.text, alpha: isMasked ? 0 : 0.05 }),
     mark(`bar-${key}`, "box", { ...box, x: bar.x, w: bar.w * weight, colour: ROLES.weight }),
   ];
-  marks.push(textMark(`number-${key}`, formatPercent(weight), { ...number, alpha: isMasked ? PALE : 1 }));
+  marks.push(textMark(`number-${key}`, formatPercent(weight), { ...number, alpha: isMasked ? FAINT : 1 }));
   if (isMasked) marks.push(mark(`hatch-${key}`, "hatch", { ...bar, ...line, colour: look.colours.masked }));
   if (stage === "changed") {
     const before = { x: bar.x, w: bar.w * numbers.weights[key], y: box.y + 0.68 * thick, h: 0.32 * thick };

@@ -30,8 +30,8 @@ import { drawWith, fillBox, writeText } from "../shared/surface.js";
 const [WRITTEN, STRENGTHS] = [0.02, [[0.3, 0.82], [0.45, 0.95]]]; // prettier-ignore
 /** Pixels from percents to what is written below them. */
 const BELOW = 17;
-/** Strength of the others while one is lit, and of a word that the mask hides. */
-export const [DIMMED, HIDDEN] = [0.16, 0.42];
+/** Strength of the others while one is lit, of their percents, and of a word that the mask hides, which can still be read. */
+export const [DIMMED, QUIET, HIDDEN] = [0.16, 0.42, 0.65];
 
 /** The whole picture. @param {Head} head @param {RibbonsView} view @param {number} width @param {Look} look @returns {Scene} */
 export function ribbonsScene(head, view, width, look) {
@@ -136,7 +136,7 @@ function shareMarks(view, shares, { words, top, line, foot, isNarrow }, colour, 
     if (taken.some(([row, from, to]) => row === at && x + half > from && x - half < to)) return [];
     taken.push([at, x - half, x + half]);
     const y = at < words[view.word].line ? top(at) - size / 2 : top(at) + line + foot / 2 - 2;
-    const alpha = view.lit === null || view.lit === i ? 1 : HIDDEN;
+    const alpha = view.lit === null || view.lit === i ? 1 : QUIET;
     return [textMark({ key: `share ${i}`, x, y, size, colour, share, alpha })];
   });
 }
