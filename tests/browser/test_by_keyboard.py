@@ -65,7 +65,7 @@ STOPS = (
     Stop("copy_text", "masks", "[data-copy=embed]", "", "^Copy embed code", "[data-copy=embed]", opens="Share"),
     Stop("save_picture", "masks", "[data-kind]", "", "SVG|PNG", "[data-kind]", opens="Save"),
     Stop("tensor_board", BOARD, "[role=gridcell][tabindex='0']", "Down Right", r"\d\.\d", ".tb-line-out"),
-    Stop("tensor_strip", BOARD, CHOSEN, "Right", r"\d+ \S+", CHOSEN),
+    Stop("tensor_board", BOARD, CHOSEN, "Right", r"\d+ \S+", CHOSEN),
     Stop("word_dial", DIAL, ".wd-row[aria-pressed=true]", "Alt+ArrowUp", r"^“it” looks most at “street”, 1 place ",
          ".wd-said"),
     Stop("word_dial", DIAL, ".wd-pairs", "Right Right", r"^Pair 2: 27\.9° for each place", ".wd-pairs",

@@ -135,18 +135,17 @@ def test_a_weight_is_dragged_on_the_board_its_products_follow_the_hand_and_pytho
     expect(at(page, 1, 0, 2)).to_have_text("0.1")
 
 
-def test_a_weight_typed_into_the_editor_changes_the_board_and_the_link(opened):
-    page = opened("build?b_step=project", ".tb-line-out")
+def test_a_weight_typed_on_the_board_changes_all_tensors_and_the_link(opened):
+    page = opened("build?b_step=project&b_packed=true", ".tb-line-out")
     before = at(page, 2, 0, 0).inner_text()
-    grid = page.get_by_test_id("stDataFrame").locator("canvas").first
-    grid.scroll_into_view_if_needed()
-    still(page)
-    box = grid.bounding_box()
-    page.mouse.dblclick(box["x"] + 44 + 30, box["y"] + 35 + 17)  # row 1, column 1
-    editor = page.locator("#portal input")
-    editor.wait_for()
-    editor.fill("9")  # in one go: Streamlit's editor rewrites a number while it is being typed
-    expect(editor).to_have_value("9")
+    at(page, 1, 0, 0).click()
+    page.locator(".tb-field").fill("−7.25")
+    page.keyboard.press("Escape")
+    expect(page.locator(".tb-field")).to_have_count(0)
+    expect(at(page, 2, 0, 0)).to_have_text(before)
+    at(page, 1, 0, 0).focus()
+    page.keyboard.press("9")
+    expect(page.locator(".tb-field")).to_have_value("9")
     page.keyboard.press("Enter")
     page.get_by_text("1 cell typed in by you", exact=False).first.wait_for()
     page.wait_for_url("**b_at=*")

@@ -283,11 +283,10 @@ export type TensorColours = Record<"q" | "k" | "v" | "masked", string> & {
 
 export type Thumb = { rows: number; cols: number; fill: (number | null)[]; role: string; roles: string[] };
 
-export type StripHeader = {
-  steps: { id: string; label: string; shape: string; thumbs: Thumb[] }[];
-  current: string;
-  colours: TensorColours;
-  words: Words;
+/** All tensors of a computation, and its steps: of each operation the numbers of its tensors, the last one is made by it. */
+export type BoardMap = {
+  steps: { id: string; label: string; shape: string; boards: number[][] }[];
+  tensors: Thumb[];
 };
 
 export type Sheet = Record<"name" | "shape" | "label" | "role", string> & {
@@ -308,6 +307,8 @@ export type BoardHeader = Answer & {
   name: string;
   step: string;
   boards: Board[];
+  /** null: this step stands alone */
+  map: BoardMap | null;
   tabs: Tabs[];
   /** names of matrices that a hand may change, and how large a number may become */
   editable: string[];
@@ -323,6 +324,9 @@ export type BoardHeader = Answer & {
 export type BoardFigureHeader = Pick<Board, "sheets" | "signs"> & {
   cell: BoardCell;
   at: [number, number];
+  /** all tensors above it, and which step and operation of them this is; null: it stands alone */
+  map: BoardMap | null;
+  place: [number, number];
   title: string;
   colours: TensorColours;
 };

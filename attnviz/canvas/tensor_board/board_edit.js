@@ -36,6 +36,7 @@ function addUp(tokens) {
  */
 export function editBoard(board, [sheet, r, c], value) {
   const last = board.sheets.length - 1;
+  const decimals = Math.min(2, String(value).split(".")[1]?.length ?? 0);
   const cells = board.cells.map((row) =>
     row.map((cell, column) => {
       if (column !== c) return cell;
@@ -52,7 +53,7 @@ export function editBoard(board, [sheet, r, c], value) {
     const text = one.text.map((row, i) =>
       row.map((old, j) => {
         if (j !== c || (n === sheet && i !== r)) return old;
-        return formatTypeset(n === sheet ? value : addUp(cells[i][j].t), digits);
+        return formatTypeset(n === sheet ? value : addUp(cells[i][j].t), Math.max(digits, n === sheet ? decimals : 0));
       }),
     );
     const numbers = text.map((row) => row.map(readNumber));

@@ -17,8 +17,9 @@ import { columnRole } from "./tensor_tint.js";
  * @typedef {{ placed: PlacedSheet, x: number, y: number, sign: string, seen: number, scrolled: number }} StandingSheet
  */
 /**
- * What a board has room in. `most`: the widest number; `isFile`: nothing is scrolled, and a sum is as wide as its text.
- * @typedef {{ width: number, most: number, isFile: boolean }} BoardRoom
+ * What a board has room in. `most`: the widest number; `isFile`: nothing is scrolled, and a sum is as wide as its text;
+ * `longest`: the sum that there is to be room for, so that nothing below moves while numbers are pointed at.
+ * @typedef {{ width: number, most: number, isFile: boolean, longest?: SumTerm[] }} BoardRoom
  */
 
 export const GAP = 2;
@@ -180,6 +181,7 @@ function placeSumTerms({ standing, between, x, width, height }, terms, room) {
   const across = beside >= LEAST ? beside : below;
   const sum = placeSum(terms, across - 2 * SUM.beside);
   if (!room.isFile) sum.width = across;
+  if (room.longest) sum.height = Math.max(sum.height, placeSum(room.longest, across - 2 * SUM.beside).height);
   if (beside < LEAST) return { ...sum, x: 0, y: height + between };
   return { ...sum, x: x + between, y: Math.max(0, y + (placed.height - sum.height) / 2) };
 }
@@ -252,19 +254,35 @@ function middleOf({ placed, x, y, seen }) {
   return [x + seen / 2, y + placed.height / 2];
 }
 
-/** @typedef {{ sheets: (number[] | null)[], cells: number[][][] | null }} BoardStart */
+/**
+ * Where the parts of a board begin that comes after another one: how far each matrix is from its place, and how large; a new
+ * number comes out of those that it is made of (null: none is new).
+ * @typedef {{ by: number[], size: number } | null} SheetStart
+ * @typedef {{ sheets: SheetStart[], cells: number[][][] | null }} BoardStart
+ */
+
+/** Where a matrix is that stands elsewhere, or is as small as its picture among all, seen from where it is to stand. */
+/** @param {StandingSheet | undefined} from @param {StandingSheet} to @param {Rectangle | null} home @returns {SheetStart} */
+export function sheetStart(from, to, home) {
+  const goal = middleOf(to);
+  const start = from ? middleOf(from) : home && [home.x + home.w / 2, home.y + home.h / 2];
+  if (!start) return null;
+  const { lefts, cell } = to.placed;
+  const wide = lefts[lefts.length - 1] + cell - lefts[0];
+  return {
+    by: start.map((at, side) => at - goal[side]),
+    size: from ? from.placed.cell / cell : (home?.w ?? wide) / wide,
+  };
+}
 
 /**
- * How far from its place each part of a board begins that comes after another one: a matrix that was there glides, a new
- * number comes out of those that it is made of (null: none is new).
- * @param {StandingSheet[]} before @param {StandingSheet[]} after @param {Board["cells"]} cells @returns {BoardStart}
+ * A matrix that was there glides, another one comes out of its small picture.
+ * @param {Map<number | string, StandingSheet>} before by what they are @param {StandingSheet[]} after
+ * @param {(number | string)[]} keys what those are @param {(Rectangle | null)[]} homes
+ * @param {Board["cells"]} cells @returns {BoardStart}
  */
-export function startOf(before, after, cells) {
-  const stood = new Map(before.map((one) => [one.placed.sheet.name, middleOf(one)]));
-  const sheets = after.map((one) => {
-    const [from, to] = [stood.get(one.placed.sheet.name), middleOf(one)];
-    return from ? from.map((at, side) => at - to[side]) : null;
-  });
+export function startOf(before, after, keys, homes, cells) {
+  const sheets = after.map((one, i) => sheetStart(before.get(keys[i]), one, homes[i]));
   const result = after[after.length - 1];
   const at = (/** @type {StandingSheet} */ one, /** @type {number} */ r, /** @type {number} */ c) => {
     const { x, y, w, h } = placeOfNumber(one.placed, r, c);
@@ -275,8 +293,10 @@ export function startOf(before, after, cells) {
       const corners = areas.flatMap(([i, r0, r1, c0, c1]) => [at(after[i], r0, c0), at(after[i], r1 - 1, c1 - 1)]);
       return corners.reduce((sum, corner) => sum + (corner[side] - to[side]) / corners.length, 0);
     });
-  const isNew = !stood.has(result.placed.sheet.name);
-  return { sheets, cells: isNew ? cells.map((row, r) => row.map((cell, c) => comes(cell, at(result, r, c)))) : null };
+  const isNew = !before.has(keys[keys.length - 1]);
+  if (!isNew) return { sheets, cells: null };
+  sheets[sheets.length - 1] = null; // its numbers move
+  return { sheets, cells: cells.map((row, r) => row.map((cell, c) => comes(cell, at(result, r, c)))) };
 }
 
 /**
@@ -318,6 +338,13 @@ export function sumTerms(sheets, { t: tokens, e: sign, v: value }, r, c) {
   terms.push({ kind: "sign", text: "=" }, ...tokens.map((token) => readToken(token, sheets, c)));
   if (value !== null) terms.push({ kind: "sign", text: sign }, { kind: "total", text: value });
   return terms;
+}
+
+/** The longest sum of a board. @param {Board} board */
+export function longestSum({ sheets, cells }) {
+  const all = cells.flatMap((row, r) => row.map((cell, c) => ({ cell, r, c, long: cell.t.join(" ").length })));
+  const { cell, r, c } = all.reduce((most, one) => (one.long > most.long ? one : most));
+  return sumTerms(sheets, cell, r, c);
 }
 
 /** Whether no room is left after a sign, or before it: at brackets. @param {SumTerm} term */

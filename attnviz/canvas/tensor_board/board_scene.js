@@ -14,26 +14,32 @@ import {
   SUM,
   nameWidth,
 } from "./board_geometry.js";
+import { drawMap, placeMap } from "./map_scene.js";
 import { nameColour, columnRole, tensorColour } from "./tensor_tint.js";
 import { readableColour, rgb } from "../shared/colour.js";
 import { textWidth } from "../scene/text_width.js";
 import { clipTo, drawWith, fillBox, frameBox, roundedRect, writeText } from "../shared/surface.js";
 
-/** @import { BoardStart, PlacedBoard, StandingSheet } from "./board_geometry.js" */
+/** @import { BoardStart, PlacedBoard, SheetStart, StandingSheet } from "./board_geometry.js" */
 /** @import { Board, BoardCell, BoardFigureHeader, DrawingContext, FigurePart, Rectangle, TensorColours, Theme } from "../shared/types.js" */
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
 
 /**
- * A board as it is drawn: the number `lit` of its result is made of `areas`; one that still moves has come a `share` of its
- * way from where it started.
+ * A board on its way: its matrices have come a `share` of their way from where they started, its new numbers a `born` part of
+ * theirs; those of the last board that leave go to where they stand among all.
+ * @typedef {{ start: BoardStart, share: number, born: number, leaving: { one: StandingSheet, to: SheetStart }[] }} Moving
+ */
+
+/**
+ * A board as it is drawn: the number `lit` of its result is made of `areas`.
  * @typedef {object} BoardScene
  * @property {Pick<PlacedBoard, "standing" | "between" | "sum">} board
  * @property {Theme} theme
  * @property {TensorColours} colours
  * @property {[number, number]} lit
  * @property {BoardCell["a"]} areas
- * @property {{ start: BoardStart, share: number } | null} moving
+ * @property {Moving | null} moving
  * @property {{ cell: BoardCell, share: number } | null} [summing] the sum is being made of its numbers
  * @property {{ names: string[], text: string }} [edited] which matrices are changed by hand, and how
  */
@@ -42,20 +48,37 @@ import { clipTo, drawWith, fillBox, frameBox, roundedRect, writeText } from "../
 export function drawBoard(context, scene) {
   const { board, theme, moving } = scene;
   const left = moving ? 1 - moving.share : 0;
+  for (const { one, to } of moving?.leaving ?? []) {
+    if (left) drawOnItsWay(context, one, to, 1 - left, -1, scene);
+  }
   board.standing.forEach((one, i) => {
     const { placed, x, y, sign, seen } = one;
-    writeText(context, sign, x + seen + board.between, y + placed.height / 2 + 17, theme, `${SIGN}px`, 0.8);
-    const [dx, dy] = moving?.start.sheets[i] ?? [0, 0];
-    context.save();
-    context.translate(x + left * dx, y + left * dy);
-    drawSheet(context, one, i, scene);
-    context.restore();
+    const isAhead = moving?.start.cells && !moving.born;
+    if (isAhead && i === board.standing.length - 1) return;
+    if (!isAhead)
+      writeText(context, sign, x + seen + board.between, y + placed.height / 2 + 17, theme, `${SIGN}px`, 0.8);
+    drawOnItsWay(context, one, moving?.start.sheets[i] ?? null, left, i, scene);
   });
-  if (!board.sum) return;
+  if (!board.sum || moving) return;
   const way = scene.summing ? sumOnItsWay(board, scene.summing.cell, scene.summing.share) : null;
   drawSum(context, board.sum, scene, way?.there ?? null);
   for (const { sheet, at, place } of way?.flights ?? [])
     drawNumber(context, board.standing[sheet].placed, at, place, 2, scene);
+}
+
+/**
+ * A matrix so much of the way to its start, where it has another size. @param {DrawingContext} context
+ * @param {StandingSheet} one @param {SheetStart} start @param {number} far @param {number} number @param {BoardScene} scene
+ */
+function drawOnItsWay(context, one, start, far, number, scene) {
+  const { by, size } = start ?? { by: [0, 0], size: 1 };
+  const [halfWide, halfHigh] = [one.seen / 2, one.placed.height / 2];
+  context.save();
+  context.translate(one.x + halfWide + far * by[0], one.y + halfHigh + far * by[1]);
+  context.scale(size ** far, size ** far);
+  context.translate(-halfWide, -halfHigh);
+  drawSheet(context, one, number, scene);
+  context.restore();
 }
 
 /** @param {DrawingContext} context @param {StandingSheet} one @param {number} number of the sheet @param {BoardScene} scene */
@@ -84,9 +107,9 @@ function drawSheet(context, { placed, seen, scrolled }, number, scene) {
       const isLit = isResult && scene.lit[0] === r && scene.lit[1] === c;
       const place = placeOfNumber(placed, r, c);
       if (starts && moving) {
-        place.x += (1 - moving.share) * starts[r][c][0];
-        place.y += (1 - moving.share) * starts[r][c][1];
-        context.globalAlpha = moving.share;
+        place.x += (1 - moving.born) * starts[r][c][0];
+        place.y += (1 - moving.born) * starts[r][c][1];
+        context.globalAlpha = moving.born;
       }
       drawNumber(context, placed, [r, c], place, isLit ? 3 : isOrigin(r, c) ? 2 : 0, scene);
     }),
@@ -167,16 +190,37 @@ function drawSum(context, { placed, x, y, width, height }, { theme, colours }, t
 
 const WINDOW = { width: 1160, most: 56, isFile: true };
 
-/** An operation with one of its numbers lit, as a part of a figure. */
-/** @param {Board} board @param {[number, number]} at @param {TensorColours} colours @returns {FigurePart} */
-export function boardPart({ sheets, signs, cells }, at, colours) {
-  return ["board", { sheets, signs, cell: cells[at[0]][at[1]], at, title: "", colours }, new Uint8Array()];
+/** Pixels of all tensors above the operation, and between the two. */
+const [MAP, BELOW_MAP] = [104, 14];
+
+/** An operation with one of its numbers lit, as a part of a figure, below all tensors. */
+/**
+ * @param {Board} board @param {[number, number]} at @param {TensorColours} colours @param {BoardFigureHeader["map"]} map
+ * @param {[number, number]} place @returns {FigurePart}
+ */
+export function boardPart({ sheets, signs, cells }, at, colours, map, place) {
+  const cell = cells[at[0]][at[1]];
+  return ["board", { sheets, signs, cell, at, map, place, title: "", colours }, new Uint8Array()];
 }
 
 /** @param {BoardFigureHeader} header @param {Uint8Array} _payload @param {Theme} theme @param {boolean} bar @returns {Figure} */
 export function boardFigure(header, _payload, theme, bar) {
-  const { cell, at, colours, title } = header;
+  const { cell, at, colours, title, map, place } = header;
   const board = placeBoard(header, cell, at, WINDOW, bar);
+  const placed = map && placeMap(map, board.width, MAP);
   const scene = { board, theme, colours, lit: at, areas: cell.a, moving: null };
-  return { ...board, title, draw: (/** @type {SvgContext} */ context) => drawBoard(context, scene) };
+  const above = placed ? MAP + BELOW_MAP : 0;
+  return {
+    title,
+    width: Math.ceil(Math.max(board.width, placed?.width ?? 0)),
+    height: board.height + above,
+    draw: (/** @type {SvgContext} */ context) => {
+      const tensors = map?.steps[place[0]].boards[place[1]];
+      if (map && placed && tensors) drawMap(context, { map, placed, at: place[0], board: tensors, theme, colours });
+      context.save();
+      context.translate(0, above);
+      drawBoard(context, scene);
+      context.restore();
+    },
+  };
 }

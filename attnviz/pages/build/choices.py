@@ -83,7 +83,6 @@ EDITS: Choice[tuple[inputs.CellEdit, ...]] = PAGE.on_canvas(
 
 # Ask further
 QUESTION = PAGE.one_of("b_ask", ("weights", "sizes", "qkv", "softmax", "heads", "picture"), label=N_("Question"))
-MATRIX = PAGE.one_of("b_matrix", tuple(inputs.MATRICES), label=N_("Matrix"))
 MISTAKE = PAGE.one_of("b_wrong", ("width", "keys", "groups", "mask", "none", "own"), label=N_("Mistake"))
 #: the letter of each size of the call
 SIZE_LETTERS = {

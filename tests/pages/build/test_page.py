@@ -19,10 +19,9 @@ def opened(**link: str) -> AppTest:
     return open_page("build", **link)
 
 
-def headers(app: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The headers that the strip and the board were sent."""
-    blobs = [element.proto.bytes for element in canvases_on(app)][:2]
-    return unpack_blob(blobs[0])[0], unpack_blob(blobs[1])[0]
+def header(app: AppTest) -> dict[str, Any]:
+    """What the board was sent."""
+    return unpack_blob(canvases_on(app)[0].proto.bytes)[0]
 
 
 def number(text: str) -> float:
@@ -47,22 +46,29 @@ STEPS = [
 
 def test_it_opens_at_its_first_step_where_a_change_stays_and_its_link_opens() -> None:
     app = sound(opened())
-    assert headers(app)[1]["step"] == "embed"
+    assert header(app)["step"] == "embed"
     above = {str(widget.key) for widget in (*app.text_input, *app.selectbox, *app.get("button_group"))}
     assert {"b_text", "b_kind", "b_h", "b_mask", "b_pos"} <= above
     app.selectbox(key="b_h").set_value("4").run()
-    assert headers(app)[1]["step"] == "embed"
+    assert header(app)["step"] == "embed"
     assert app.query_params["b_step"] in ("embed", ["embed"])
     again = opened(b_h="4", b_step="embed")
-    assert headers(again)[1]["step"] == "embed"
+    assert header(again)["step"] == "embed"
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_every_step_can_be_opened_by_its_link(step: str) -> None:
     app = sound(opened(b_step=step, b_pos=PLACES.get(step, "sinusoidal"), **EVERYTHING))
-    strip, board = headers(app)
-    assert strip["current"] == board["step"] == step
+    board = header(app)
+    assert board["step"] == step
     assert app.latex
+    operations = {each["id"]: each["boards"] for each in board["map"]["steps"]}[step]
+    for shown, tensors in zip(board["boards"], operations, strict=True):
+        for sheet, number in zip(shown["sheets"], tensors, strict=True):
+            small, fill = board["map"]["tensors"][number], np.array(sheet["fill"], float)
+            as_large = np.array(small["fill"], float).reshape(small["rows"], small["cols"])
+            if sheet["role"] != "mask":
+                np.testing.assert_array_equal(as_large.T if sheet["name"].endswith("ᵀ") else as_large, fill)
     for shown in board["boards"]:
         result = shown["sheets"][-1]
         assert len(shown["cells"]) == len(result["rows"]) == len(result["text"])
@@ -99,7 +105,7 @@ def test_the_code_shown_gives_the_numbers_shown() -> None:
     ):
         app = opened(b_step="softmax", **link)
         names, _printed = ran(with_code(app).code[-1].value)
-        shown = headers(app)[1]["boards"][0]["sheets"][-1]["text"]
+        shown = header(app)["boards"][0]["sheets"][-1]["text"]
         weights = names["weights"][0, 0].detach().numpy()
         np.testing.assert_allclose([[number(t) for t in row] for row in shown], weights, atol=0.006)
 
@@ -107,7 +113,7 @@ def test_the_code_shown_gives_the_numbers_shown() -> None:
 def test_an_edit_in_the_link_is_used_everywhere() -> None:
     edits = [["W_Q", 0, 0, 5.0], ["W_V", 1, 1, -2.0]]
     app = sound(opened(b_step="project", b_at=link_reading.pack({"e": edits})))
-    board = headers(app)[1]["boards"]
+    board = header(app)["boards"]
     assert board[0]["sheets"][1]["text"][0][0] == "5.0"
     assert board[2]["sheets"][1]["text"][1][1] == "−2.0"
     assert any("typed in by you" in c.value for c in app.caption)
@@ -116,8 +122,11 @@ def test_an_edit_in_the_link_is_used_everywhere() -> None:
 
 def test_the_chosen_cell_head_and_sentence_come_from_the_link() -> None:
     place = link_reading.pack({"r": 2, "c": 1, "h": 1, "s": 1})
-    strip, board = headers(opened(b_step="softmax", b_batch="2", b_at=place))
-    assert [step["id"] for step in strip["steps"]][:3] == ["embed", "project", "split"]
+    board = header(opened(b_step="softmax", b_batch="2", b_at=place))
+    steps = {step["id"]: step["boards"] for step in board["map"]["steps"]}
+    assert list(steps)[:3] == ["embed", "project", "split"]
+    assert steps["sum"][0][:2] == [steps["softmax"][0][-1], steps["split"][2][-1]], "what was made goes on"
+    assert len(board["map"]["tensors"]) == len({number for each in steps.values() for one in each for number in one})
     assert (board["row"], board["col"]) == (2, 1)
     config = Config(batch=2)
     shown = [[number(t) for t in row] for row in board["boards"][0]["sheets"][-1]["text"]]

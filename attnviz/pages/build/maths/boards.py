@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -19,6 +19,34 @@ Boards = tuple[Board, ...]
 def make_boards(view: View, step: str) -> Boards:
     """The operations of one step, for one sentence of the batch and one query head."""
     return _BOARDS[step](view)
+
+
+def all_tensors(view: View, steps: Iterable[str]) -> tuple[list[Sheet], dict[str, list[list[int]]]]:
+    """Every tensor of a walk once, and by step those of each operation, by number: the last one is made by it.
+
+    What comes in is what an earlier step made last with these numbers; what none made, as a weight, stands before its
+    result.
+    """
+    tensors: list[Sheet] = []
+    made: list[int] = []
+    walk: dict[str, list[list[int]]] = {}
+
+    def find(sheet: Sheet) -> int:
+        values = sheet.values.T if sheet.name.endswith("ᵀ") else sheet.values
+        for number in reversed(made):
+            if tensors[number].role == sheet.role and np.array_equal(tensors[number].values, values):
+                return number
+        tensors.append(sheet)
+        return len(tensors) - 1
+
+    for step in steps:
+        walk[step] = []
+        for board in make_boards(view, step):
+            numbers = [find(sheet) for sheet in board.sheets[:-1]]
+            made.append(len(tensors))
+            tensors.append(board.result)
+            walk[step].append([*numbers, made[-1]])
+    return tensors, walk
 
 
 def _embed(tensor_id: str, rows: Sheet) -> Board:

@@ -10,7 +10,7 @@ from attnviz.app.links import link_state
 from attnviz.app.page_parts import more_menu
 from attnviz.base.message import Problem
 from attnviz.base.words import _
-from attnviz.canvas import tensor_strip as canvas
+from attnviz.canvas import tensor_board as canvas
 from attnviz.models.loading import availabilities
 from attnviz.pages.build import choices
 from attnviz.pages.build.maths import attention_by_hand, inputs
@@ -112,7 +112,6 @@ def _make_config(
 
 
 # The visitor's place on the walk: the step, the chosen number, the head and the sentence on show.
-STRIP = "build_strip"
 
 
 def displayed_cell() -> canvas.Pick:
@@ -143,6 +142,6 @@ def current_step(ids: tuple[str, ...]) -> str:
     return choices.STEP_OF_LINKS
 
 
-def go_to_step(step: str) -> None:
-    """Go to another step, at its first matrix. Call it from callbacks."""
-    link_state.set_many({choices.STEP: step, choices.AT["part"]: 0})
+def go_to_step(step: str, part: int = 0) -> None:
+    """Go to another step, at one of its matrices. Call it from callbacks."""
+    link_state.set_many({choices.STEP: step, choices.AT["part"]: part})

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.base.rounding import Rounded
-from attnviz.canvas import tensor_strip as canvas
+from attnviz.canvas import tensor_board as canvas
 from attnviz.pages.build.maths import cells
 
 LETTERS = {"HD": "H·D", "GD": "G·D", "GV": "G·Dv", "HV": "H·Dv"}

@@ -1,4 +1,4 @@
-"""The walk: the strip of steps, what the step does, and the board with its numbers."""
+"""The walk: all tensors, the chosen step's with their numbers, and what the step does."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -12,7 +12,7 @@ from attnviz.app.panel import fragment, show_problems
 from attnviz.app.text import strip_markdown
 from attnviz.base.largest import find_largest
 from attnviz.base.words import _
-from attnviz.canvas import tensor_strip as canvas
+from attnviz.canvas import tensor_board as canvas
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.build import choices, figures
 from attnviz.pages.build.maths import attention_by_hand, boards, cells, generated_code, inputs
@@ -33,12 +33,11 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
         step, at = config_form.current_step(tuple(chains)), config_form.displayed_cell()
         view = config_form.current_view(result)
         presenting.draw_presenter(_walk(tuple(chains)))
-        canvas.strip(config_form.STRIP, _chips(view, chains), step, config_form.go_to_step)
         label = _("{step}: numbers; arrow keys choose one").format(step=board_wording.name(step))
         step_boards, operation_boards = _boards(view.result.config, view.batch, view.head, step, label)
         board_index = min(at.part, len(step_boards) - 1)
+        whole = _whole_board(result.config, view.batch, view.head, _names(chains))
         widgets.show_refusal(choices.STEP)
-        _draw_explanation(step, view, vectors)
         canvas.board(
             "build_board",
             step,
@@ -47,14 +46,25 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
             canvas.Pick(board_index, at.row, at.col),
             on_pick=lambda pick: config_form.set_choice(part=pick.part, row=pick.row, col=pick.col),
             on_tab=lambda name, i: config_form.set_choice(**{name: i}),
-            editable=inputs.MATRICES,
+            editable=(*inputs.MATRICES, "W_" + "".join(view.packed_widths)),
             largest=weights.LARGEST,
-            on_edit=lambda edit: weights.keep_edit(edit, result.config.edits),
+            on_edit=lambda edit: weights.keep_edit(edit, result),
+            map=whole,
+            on_step=config_form.go_to_step,
         )
+        _draw_explanation(step, view, vectors)
         origin = board_wording.tensor_origin(view, vectors)
         show.footer(
             lambda: SceneFigure(
-                (canvas.BoardFigure(operation_boards[board_index], at.row, at.col),),
+                (
+                    canvas.BoardFigure(
+                        operation_boards[board_index],
+                        at.row,
+                        at.col,
+                        map=whole,
+                        place=(list(chains).index(step), board_index),
+                    ),
+                ),
                 strip_markdown(board_wording.step_sentence(step, view, vectors)).rstrip(".。"),
             ),
             name=f"build-{step}",
@@ -81,31 +91,21 @@ def _walk(ids: tuple[str, ...]) -> presenting.Walk:
     return presenting.Walk(board_wording.name(ids[here]), f"{here + 1} / {count}", here > 0, here < count - 1, go)
 
 
-def _chips(view: boards.View, chains: dict[str, attention_by_hand.Chain]) -> list[canvas.Chip]:
-    size = attention_by_hand.axis_sizes(view.result)
-    return [
-        canvas.Chip(
-            step,
-            board_wording.name(step),
-            "×".join(str(size[axis]) for axis in chain[-1]),
-            _thumbs(view.result.config, view.batch, view.head)[step],
-        )
-        for step, chain in chains.items()
-    ]
+def _names(chains: Mapping[str, attention_by_hand.Chain]) -> tuple[str, ...]:
+    return tuple(board_wording.name(step) for step in chains)
 
 
 @lru_cache(maxsize=64)
-def _thumbs(config: inputs.Config, batch: int, head: int) -> dict[str, list[canvas.Thumb]]:
-    """Small pictures of what each step makes, drawn once for all visitors."""
+def _whole_board(config: inputs.Config, batch: int, head: int, names: tuple[str, ...]) -> canvas.BoardMap:
+    """All tensors, small, computed once for all visitors. `names` of the steps, in the visitor's language."""
     result = attention_by_hand.run(config)
-    view = boards.View(result, batch, head)
-    return {
-        # of the FFN its result alone: the two before it are four times as wide as any other step
-        step: [
-            numbers.thumbnail(board.result) for board in boards.make_boards(view, step)[-1 if step == "ffn" else 0 :]
-        ]
-        for step in attention_by_hand.steps(config)
-    }
+    chains, size = attention_by_hand.steps(config), attention_by_hand.axis_sizes(result)
+    tensors, walk = boards.all_tensors(boards.View(result, batch, head), chains)
+    steps = [
+        canvas.MapStep(step, name, "×".join(str(size[axis]) for axis in chain[-1]), walk[step])
+        for (step, chain), name in zip(chains.items(), names, strict=True)
+    ]
+    return canvas.BoardMap(steps, [numbers.thumbnail(tensor) for tensor in tensors])
 
 
 @lru_cache(maxsize=64)

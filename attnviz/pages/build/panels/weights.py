@@ -1,41 +1,39 @@
-"""Edit weights by hand, and see what changes."""
+"""Weights that were changed by hand on the board, and what has changed with them."""
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import show
 from attnviz.app.exports import cell_columns
 from attnviz.app.links import link_state
 from attnviz.app.text import escape_markdown, quote_token
 from attnviz.base.message import NONSENSE
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_clauses, ngettext
-from attnviz.canvas.shared.component import last_sent
 from attnviz.figures.attention_figures import side_by_side
 from attnviz.pages.build import choices
 from attnviz.pages.build.maths import attention_by_hand, inputs
+from attnviz.pages.build.maths.boards import View
 from attnviz.pages.build.panels import config_form
 
-_EDITORS = "_build_editors"
 LARGEST = 99.0  #: that a weight may be changed to
 
 
 def panel(result: attention_by_hand.Result) -> None:
-    """Draw the editor of one matrix, and attention before and after the edits."""
+    """Draw what was edited, and attention before and after it."""
     config, before = result.config, attention_by_hand.run(replace(result.config, edits=()))
-    st.markdown(_("Type into a cell: the steps and the board above and the code below change at once."))
+    st.markdown(
+        _(
+            "At Project and Output, drag a number of $W$ on the board above, or press Enter on it and type another: "
+            "all tensors and the code below change at once."
+        )
+    )
     left, right = st.columns([1, 1.35], gap="large")
-    with left, st.container(key="b-weights"):
-        makes = {"W_Q": _("queries"), "W_K": _("keys"), "W_V": _("values"), "W_O": _("output")}
-        names = {name: f"{makes[name]} ${name}$" for name in inputs.MATRICES}  # a formula alone is not read out
-        name = widgets.select_one(choices.MATRIX, _("Matrix"), names)
-        _editor(config, name)
+    with left:
         edits = [  # those that lie inside the matrices of this configuration and change a number
             (matrix, r, c, value)
             for matrix, r, c, value in config.edits
@@ -43,6 +41,7 @@ def panel(result: attention_by_hand.Result) -> None:
             and c < before.weights[matrix].shape[1]
             and abs(before.weights[matrix][r, c] - value) > 1e-6
         ]
+        st.caption(_describe_edits(before, edits))
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
                 _("Undo all edits"),
@@ -50,89 +49,39 @@ def panel(result: attention_by_hand.Result) -> None:
                 on_click=link_state.set_and_push,
                 args=(choices.EDITS, ()),
                 disabled=not edits,
+                help=None if edits else _("Nothing is edited yet."),
             )
-            st.caption(_describe_edits(before, edits))
+            st.button(
+                _("Go to the weights"),
+                icon=":material/edit:",
+                on_click=config_form.go_to_step,
+                args=("project",),
+            )
+        st.caption(
+            _(
+                "Rows of a weight matrix stand for the numbers that come in, columns for those that go out. nn.Linear "
+                "stores the transpose: (out, in)."
+            )
+        )
     with right:
         _consequence(before, result, edits)
 
 
-def _editor(config: inputs.Config, name: str) -> None:
-    """Draw a data editor on the edits known when it opened; `_merge_typed_edits` merges the later ones."""
-    session = _session()
-    rows, cols = attention_by_hand.run(config).weights[name].shape
-    key = f"b_edit_{name}_{rows}x{cols}_{config.seed}_{session.version}"
-    if key not in st.session_state:
-        session.bases[key] = session.edits
-    base = session.bases.setdefault(key, session.edits)
-    columns = [str(c + 1) for c in range(cols)]
-    number = st.column_config.NumberColumn(min_value=-LARGEST, max_value=LARGEST, step=0.01, format="%.2f", width=58)
-    st.data_editor(
-        _table(replace(config, edits=base), name),
-        key=key,
-        column_config=dict.fromkeys(columns, number) | {name: st.column_config.TextColumn(width=44)},
-        disabled=[name],
-        hide_index=True,
-        on_change=_merge_typed_edits,
-        args=(key, name),
-        width="content",
-    )
-    st.caption(
-        _(
-            "Rows stand for the numbers that come in ({rows}), columns for those that go out ({cols}). nn.Linear "
-            "stores the transpose: (out, in)."
-        ).format(rows=rows, cols=cols)
-    )
-
-
-@lru_cache(maxsize=32)
-def _table(config: inputs.Config, name: str) -> pd.DataFrame:
-    """A matrix as its editor takes it, made once for all visitors: Streamlit edits a copy."""
-    values = np.asarray(attention_by_hand.run(config).weights[name], float).round(4)
-    rows, cols = ([str(i + 1) for i in range(n)] for n in values.shape)
-    return pd.DataFrame({name: rows} | dict(zip(cols, values.T, strict=True)))
-
-
-@dataclass
-class _Session:
-    """The open editors: the edits that each started from, and the edits of all together.
-
-    `version` grows when the edits come from elsewhere (a link, an undo, Back): the editors then start anew.
-    """
-
-    edits: tuple[inputs.CellEdit, ...] = ()
-    version: int = 0
-    bases: dict[str, tuple[inputs.CellEdit, ...]] = field(default_factory=dict)
-
-
-def _session() -> _Session:
-    session: _Session = st.session_state.setdefault(_EDITORS, _Session())
-    edits = link_state.value(choices.EDITS)
-    if session.edits != edits:
-        session.edits, session.version, session.bases = edits, session.version + 1, {}
-    return session
-
-
-def _merge_typed_edits(key: str, name: str) -> None:
-    """Merge what was typed into an editor with the edits that it started from. A callback."""
-    session = _session()
-    merged = {(m, r, c): v for m, r, c, v in session.bases.get(key, ()) if m == name}
-    merged |= {(m, r, c): v for m, r, c, v in session.edits if m != name}
-    for row, cells in (last_sent(dict, key, "edited_rows") or {}).items():
-        for col, value in (cells if isinstance(cells, dict) else {}).items():
-            with suppress(*NONSENSE):
-                ((_name, r, c, number),) = choices.EDITS.read([(name, int(row), int(col) - 1, value or 0.0)])
-                merged[name, r, c] = round(number, 4)
-    session.edits = tuple((*cell, value) for cell, value in sorted(merged.items()))[: choices.MOST_EDITS]
-    link_state.set_and_push(choices.EDITS, session.edits)
-
-
-def keep_edit(edit: Mapping[str, object], edits: tuple[inputs.CellEdit, ...]) -> None:
-    """Add to `edits` the number that a hand has left on the board. A callback."""
+def keep_edit(edit: Mapping[str, object], result: attention_by_hand.Result) -> None:
+    """Add the number that a hand has left on the board to the edits. A callback."""
     with suppress(*NONSENSE):
-        ((name, row, col, value),) = choices.EDITS.read([[edit[part] for part in ("name", "row", "col", "value")]])
-        merged = {(m, r, c): v for m, r, c, v in edits} | {(name, row, col): round(value, 4)}
+        name, col = str(edit["name"]), int(str(edit["col"]))
+        packed = View(result).packed_widths
+        if name == "W_" + "".join(packed):  # a column of one matrix, which stands beside others
+            for projection, width in packed.items():
+                if col < width:
+                    name = f"W_{projection}"
+                    break
+                col -= width
+        ((name, row, col, value),) = choices.EDITS.read([[name, edit["row"], col, edit["value"]]])
+        merged = {(m, r, c): v for m, r, c, v in result.config.edits} | {(name, row, col): round(value, 4)}
         kept = tuple((*cell, number) for cell, number in sorted(merged.items()))
-        link_state.set_many({choices.EDITS: kept[: choices.MOST_EDITS], choices.AT["col"]: col})
+        link_state.set_many({choices.EDITS: kept[: choices.MOST_EDITS], choices.AT["col"]: int(str(edit["col"]))})
 
 
 def _describe_edits(before: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> str:

@@ -13,7 +13,7 @@ from attnviz.app.text import escape_markdown
 from attnviz.base.head_edit import SCALES
 from attnviz.base.packed import pack_bits, unpack_bits
 from attnviz.base.words import _
-from attnviz.canvas import tensor_strip
+from attnviz.canvas import tensor_board
 from attnviz.canvas.mask import mask_grid
 from attnviz.canvas.word_dial import word_dial
 from attnviz.figures import heatmap
@@ -60,15 +60,15 @@ def draw_board(subject: Subject, settings: PictureSettings, key: str) -> None:
         )
         for step_board in step_boards
     ]
-    tensor_strip.board(
+    tensor_board.board(
         key,
         step,
         [
             numbers.operation_board(step_board, _("Numbers of this step; arrow keys choose one"))
             for step_board in step_boards
         ],
-        [tensor_strip.Tabs("part", _("Matrix"), tabs, board_index)] if len(step_boards) > 1 else [],
-        tensor_strip.Pick(board_index, row, col),
+        [tensor_board.Tabs("part", _("Matrix"), tabs, board_index)] if len(step_boards) > 1 else [],
+        tensor_board.Pick(board_index, row, col),
         on_pick=lambda pick: link_state.set_and_push(choices.CELL, (pick.part, pick.row, pick.col)),
         on_tab=lambda _name, i: link_state.set_and_push(choices.CELL, (i, -1, -1)),
     )

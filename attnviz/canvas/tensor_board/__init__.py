@@ -1,7 +1,7 @@
-"""Small tensors with readable numbers: a strip of steps to walk, and a board that shows one operation.
+"""Small tensors with readable numbers: all of a computation, small, and one operation of it, large.
 
-The walk's chips carry a picture of each step's tensor. On the board, pointing at a number of the
-result lights what it was computed from and writes the sum out; arrow keys, mouse and touch alike.
+A step that is chosen among all brings its tensors out of their small pictures. Pointing at a number of the large result
+lights what it was computed from and writes the sum out; arrow keys, mouse and touch alike.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any, ClassVar
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.component import count, get_component, last_sent, mount_component
-from attnviz.canvas.shared.packing import fingerprint, pack_blob
+from attnviz.canvas.shared.component import count, last_sent, mount_component
+from attnviz.canvas.shared.packing import fingerprint
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, TENSORS, V_GREEN, WEIGHTS
 
 
@@ -27,13 +27,21 @@ class Thumb:
 
 
 @dataclass(frozen=True)
-class Chip:
-    """One step on the strip."""
+class MapStep:
+    """One step; `boards`: the tensors of each of its operations, by number, the last one is made by it."""
 
     id: str
     label: str
     shape: str
-    thumbs: Sequence[Thumb]
+    boards: Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True)
+class BoardMap:
+    """All tensors of a computation, each once, and the steps that make them."""
+
+    steps: Sequence[MapStep]
+    tensors: Sequence[Thumb]
 
 
 @dataclass(frozen=True)
@@ -75,6 +83,8 @@ class BoardFigure:
     row: int
     col: int
     title: str = ""
+    map: BoardMap | None = None  #: all tensors, above it
+    place: tuple[int, int] = (0, 0)  #: which step and operation of them this is
 
     @property
     def header(self) -> dict[str, Any]:
@@ -85,6 +95,8 @@ class BoardFigure:
             "signs": self.board.signs,
             "cell": cells[row][col],
             "at": [row, col],
+            "map": self.map,
+            "place": self.place,
             "title": self.title,
             "colours": _colours(),
         }
@@ -109,23 +121,6 @@ class Pick:
     col: int
 
 
-def strip(key: str, chips: Sequence[Chip], current: str, on_step: Callable[[str], None]) -> None:
-    """The steps in a row. `on_step` hears the id of the step walked to, before the rerun."""
-
-    def handle_step() -> None:
-        wanted = last_sent(str, key, "step")
-        if wanted in {chip.id for chip in chips}:
-            on_step(wanted)
-
-    header = {
-        "steps": chips,
-        "current": current,
-        "colours": _colours(),
-        "words": {"steps": _("Steps from the words to the output"), "back": _("Step back"), "next": _("Next step")},
-    }
-    get_component("tensor_strip")(key=key, data=pack_blob(header), on_step_change=handle_step)
-
-
 def board(
     key: str,
     step: str,
@@ -137,11 +132,13 @@ def board(
     editable: Sequence[str] = (),
     largest: float = 0.0,
     on_edit: Callable[[dict[str, Any]], None] = lambda _edit: None,
+    map: BoardMap | None = None,
+    on_step: Callable[[str, int], None] = lambda _step, _part: None,
 ) -> None:
-    """One step's operations; `on_pick`, `on_tab` and `on_edit` hear of choices before the rerun.
+    """One step's operations; `on_pick`, `on_tab`, `on_edit` and `on_step` hear of choices before the rerun.
 
     Numbers of the `editable` matrices are changed by hand, to at most `largest`; `on_edit` hears "name", "row", "col"
-    and "value" of one, as the browser said them.
+    and "value" of one, as the browser said them. `on_step` hears which step of `map` was chosen, and which operation.
     """
 
     def read_pick(report: dict[str, Any]) -> Pick | None:
@@ -158,20 +155,32 @@ def board(
     def handle_edit() -> None:
         on_edit(last_sent(dict, key, "edit") or {})
 
+    def handle_step() -> None:
+        sent = last_sent(dict, key, "step") or {}
+        if (part := count(sent.get("part"))) is not None and map and sent.get("id") in {one.id for one in map.steps}:
+            on_step(sent["id"], part)
+
     header: dict[str, Any] = {
         "step": step,
         "boards": boards,
+        "map": map,
         "tabs": tabs,
         "editable": editable,
         "largest": largest,
-        "words": {"edit": _("{name}: drag a number sideways, or press + and −"), "drag": _("← drag →")},
+        "words": {
+            "edit": _("{name}: drag a number sideways, press + and −, or type another"),
+            "drag": _("← drag →"),
+            "steps": _("Steps from the words to the output"),
+            "back": _("Step back"),
+            "next": _("Next step"),
+        },
         "colours": _colours(),
     }
     header |= {"name": fingerprint(str(header))} | vars(pick)
     listeners: dict[str, Callable[[], None]] = {
         f"on_{t.name}_change": partial(handle_tab, t.name) for t in tabs if t.name != "part"
     }
-    listeners["on_edit_change"] = handle_edit
+    listeners |= {"on_edit_change": handle_edit, "on_step_change": handle_step}
     mount_component("tensor_board", key, "pick", header, read_pick, on_pick, b"", **listeners)
 
 
