@@ -41,6 +41,8 @@ export type Colours = Record<"q" | "k" | "masked", string> & {
 /** What Streamlit hands to a component's script. */
 export type Component<T = Uint8Array> = {
   data: T;
+  /** of a page that answers; a file and a phone have none */
+  key?: string;
   parentElement: Element | ShadowRoot;
   setStateValue: (name: string, value: unknown) => void;
 };

@@ -20,14 +20,16 @@ export class MapStrip {
     this.bar = createBox("av-line tb-bar", this.back, this.row, this.next);
     this.row.addEventListener("keydown", (event) => this.key(event));
     this.step = 0;
+    this.isAlone = false;
     /** @type {PlacedMap | null} */
     this.placed = null;
     /** @type {HTMLButtonElement[]} */
     this.chips = [];
   }
 
-  /** @param {BoardHeader} header */
-  show({ map, step, words }) {
+  /** @param {BoardHeader} header @param {boolean} isAlone in a file or on a phone, where nobody sends another step */
+  show({ map, step, words }, isAlone) {
+    this.isAlone = isAlone;
     this.bar.hidden = !map;
     if (!map) return;
     const focused = focusedElement(this.row) !== null;
@@ -43,6 +45,7 @@ export class MapStrip {
         role: "tab",
         "data-step": id,
       });
+      chip.disabled = isAlone;
       chip.addEventListener("click", (event) => this.go(i, event.detail ? this.nearest(boards, event) : 0));
       return layOver(chip, place);
     });
@@ -76,8 +79,8 @@ export class MapStrip {
       chip.setAttribute("aria-selected", String(i === this.step));
       chip.tabIndex = i === this.step ? 0 : -1;
     });
-    this.back.disabled = this.step === 0;
-    this.next.disabled = this.step === last;
+    this.back.disabled = this.isAlone || this.step === 0;
+    this.next.disabled = this.isAlone || this.step === last;
     const chip = this.chips[this.step];
     if (focus) chip.focus({ preventScroll: true });
     const place = { left: chip.offsetLeft, width: chip.offsetWidth }; // measured from the row, which it lies in

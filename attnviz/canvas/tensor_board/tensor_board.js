@@ -211,7 +211,7 @@ export class TensorBoard extends View {
   build() {
     const { boards, tabs, colours, map } = this.header;
     if (!this.root.clientWidth) return;
-    this.strip.show(this.header);
+    this.strip.show(this.header, this.component?.key === undefined);
     const focused = this.focused()?.dataset.at;
     const isEdited = this.hand.numberAt(this.focused()) !== null;
     const tab = this.focused()?.dataset.tab;
