@@ -80,7 +80,8 @@ test("who looks at a word has ribbons that together are no wider", () => {
 test("later words are pale, say why, and come when the mask goes", () => {
   const [masked, open] = [{}, { mask: /** @type {const} */ ("none") }].map((edit) => ribbonsScene(headOf(TOKENS, RAW, edit), VIEW, 970, LOOK)); // prettier-ignore
   const alpha = (/** @type {typeof masked} */ scene, /** @type {string} */ key) => scene.marks.find((mark) => mark.key === key)?.alpha; // prettier-ignore
-  assert.ok(Number(alpha(masked, "word 3")) < 0.5);
+  const pale = Number(alpha(masked, "word 3"));
+  assert.ok(pale >= 0.63 && pale < 0.8); // of the text's colour: 4.5 to 1 on a light page, and still paler than words it sees
   assert.equal(alpha(masked, "ribbon 3"), 0);
   assert.ok(alpha(masked, "note"));
   assert.equal(alpha(open, "word 3"), 1);
