@@ -40,7 +40,7 @@ _REPORTED = (
     "_refusals_said"  #: the names of choices whose controls have said in this run why the link's value is not used
 )
 _NO_CHOICE = "_no_choice"  #: where the sentence stands about names that belong to no choice
-NOT_HANDED_ON = {"l_guess", "l_own", "guess", "w_guess"}  #: to a room's phones
+NOT_HANDED_ON = re.compile(r".*guess|l_own")  #: to a room's phones
 HANDED_ON = {"lessons": {"l_student": "true"}}  #: in addition, by the page
 #: what Streamlit reads itself, and what mailers, networks and search engines add to every link
 _FOREIGN_PARAMETERS = re.compile(r"embed|utm_|_|ref$|source$|\w*clid$|mc_|si$")
@@ -338,8 +338,9 @@ def handed_on_link() -> str:
     in which his notes stand.
     """
     page = current_page()
-    hidden = {choice.name for choice in page_choices(page) if choice.page == EVERY_PAGE} | NOT_HANDED_ON
-    parameters = {name: value for name, value in link_parameters(page).items() if name not in hidden}
+    hidden = {choice.name for choice in page_choices(page) if choice.page == EVERY_PAGE}
+    kept = {name for name in link_parameters(page) if name not in hidden and not NOT_HANDED_ON.fullmatch(name)}
+    parameters = {name: value for name, value in link_parameters(page).items() if name in kept}
     parameters |= HANDED_ON.get(page, {})
     return f"{page}?{urlencode(parameters)}" if parameters else page
 

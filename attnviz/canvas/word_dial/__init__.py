@@ -86,10 +86,7 @@ def _texts() -> dict[str, str]:
         "pair": _("Pair on the dial"),
         "word": _("“{key}”, place {place}: q·k {score}, weight {share}"),
         "hidden": _("“{key}”, place {place}: stands after “{query}”"),
-        "hint": _(
-            "Where will “{query}” look when another word stands before it? Drag one there, or press Alt and an arrow "
-            "key; a click lets a word look."
-        ),
+        "hint": _("Drag a word to another place, or press Alt and an arrow key; a click lets a word look."),
         "first": _("“{query}” stands first: it sees itself alone."),
         "own": _("“{query}” looks most at itself: {share} of its weight."),
         "most": _("“{query}” looks most at “{key}”, {n} {n:place|places} before it: {share} of its weight."),

@@ -28,7 +28,7 @@ import {
 /** @import { Mark } from "../scene/marks.js" */
 
 /** Milliseconds of the whole turn; pixels of the picture at least and at most, and of what stands below it. */
-const [WHOLE, LEAST, MOST, BELOW, PRESENTED] = [4000, 380, 470, 110, 130];
+const [WHOLE, LEAST, MOST, BELOW, PRESENTED] = [4000, 380, 470, 158, 130];
 
 /** @extends {FilmView<Answer & DialHeader>} */
 class WordDial extends FilmView {
@@ -215,7 +215,7 @@ class WordDial extends FilmView {
     setAttribute(this.range, "aria-valuetext", share);
     const sentence = dialSentence(this.header, this.vectors, dial);
     setMarkedText(this.said, sentence);
-    setText(this.hint, fill(words.hint, { query: visibleToken(tokens[this.row]) }));
+    setText(this.hint, words.hint);
     setAttribute(this.canvas, "aria-label", unmarked(sentence));
     this.back.disabled = this.at === this.last && this.order.every((word, place) => word === place);
     this.root.dataset.dial = JSON.stringify({ ...dial, tokens: tokens.length });

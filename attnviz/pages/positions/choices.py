@@ -23,6 +23,7 @@ BASE = PAGE.real("p_base", 10_000.0, 2.0, 1e9, label=N_("Base b"))
 TURNED = PAGE.integer("p_turned", 100, low=0, high=100, label=N_("Turned by RoPE, percent"))
 WORD_ORDER = PAGE.text("p_words", longest=100, label=N_("Which word stands at each place"))
 ROW = PAGE.integer("p_row", 8, low=0, high=turning_words.MOST - 1, label=N_("Word that looks, from 0"))
+GUESS = PAGE.one_of("p_guess", label=N_("Your guess"))
 PAIR = PAGE.integer("p_pair", 0, low=0, high=255, label=N_("Pair"))
 
 # 2 Position against position

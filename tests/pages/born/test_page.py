@@ -36,7 +36,7 @@ def test_it_opens_with_the_whole_training_and_asks(visit):
 
 def test_the_answer_is_computed(visit):
     page = visit("born")
-    page.button(key="born-guess-300").click().run()
+    page.button(key="born_guess-300").click().run()
     right = life.accuracy_by_step(life.LIFE, life.repeat_words(choices.TEXT.default, Config()))
     before, first = life.read(life.LIFE).steps[np.flatnonzero(right < 0.5)[-1] :][:2]
     assert f"Computed: between steps {before} and {first}" in said(page), "nobody looked at your words between them"

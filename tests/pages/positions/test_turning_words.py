@@ -1,8 +1,10 @@
 """Words of a real head at other places: against transformers' own rotation, and as the picture writes them."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
@@ -48,6 +50,29 @@ def test_scores_and_weights_are_those_of_transformers_wherever_words_stand(smoll
     scores, weights = of_transformers(smollm2, order)
     torch.testing.assert_close(found.scores(order).float(), scores, rtol=1e-4, atol=2e-3)
     torch.testing.assert_close(found.weights(order).float(), weights, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("row", range(13))
+def test_where_a_word_looks_when_two_others_change_places_is_what_transformers_computes(smollm2, found, row):
+    exchange = found.exchange_before(row)
+    if row < 2:
+        assert exchange is None
+        return
+    order = [*range(13)]
+    other = 1 if row > 2 else 0
+    order[other], order[row - 1] = order[row - 1], order[other]
+    assert exchange == (tuple(order), other, row - 1)
+    weights = of_transformers(smollm2, order)[1][row]
+    (first, most), (second, _none) = zip(*weights.topk(2), strict=True)
+    named = {other: "moved", row - 1: "before", row: "own"}
+    right = named.get(int(most), "other") if first - second > 0.01 else None
+    assert found.find_most(row, exchange) == right
+
+
+def test_nothing_is_asked_of_words_that_are_alike(found):
+    assert replace(found, words=("so",) * 13).exchange_before(8) is None
+    alike = replace(found, k=np.ones_like(found.k), turns=np.zeros_like(found.turns))
+    assert alike.find_most(8, alike.exchange_before(8)) is None
 
 
 def test_what_is_shipped_is_what_the_model_has_and_what_is_not_rope_alone_is_refused(smollm2, found):

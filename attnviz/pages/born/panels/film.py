@@ -6,9 +6,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
-from attnviz.app import page_parts, show, widgets
+from attnviz.app import guess, page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import head_name as name_of
 from attnviz.base import units
@@ -34,14 +33,13 @@ def panel() -> None:
     heads = {name_of(head): head for head in run.config.all_heads}
     ablated = tuple(heads[label] for label in widgets.selected_options(choices.OFF, heads))
     at = run.nearest_checkpoint(link_state.value(choices.AT))
-    guess = link_state.value(choices.GUESS)
-    revealed = guess != choices.GUESS.default
+    revealed = link_state.value(choices.GUESS) != choices.GUESS.default
 
     def store_position(at: int, ablated: life.AblatedHeads) -> None:
         link_state.set_many({choices.AT: int(run.steps[at]), choices.OFF: tuple(map(name_of, ablated)) or None})
 
     with picture_area:
-        _draw_question(name, copies, guess)
+        _ask(name, copies)
         plays = link_state.value(choices.AT) == choices.AT.default
         draw_run("born-film", name, copies, at, ablated, revealed, store_position, plays)
         show.footer(
@@ -70,40 +68,24 @@ def available_runs() -> dict[str, str]:
     }
 
 
-def _draw_question(name: str, copies: life.RepeatedWords, guess: str) -> None:
-    """Draw the question, or the answer and the computed step once the visitor has guessed."""
+def _ask(name: str, copies: life.RepeatedWords) -> None:
+    """Ask when the run learns it, before its curves are drawn to their end."""
     names = {step: f"{int(step):,}" for step in choices.GUESSES if step.isdigit()} | {"never": _("never")}
-    with st.container(key="born-ask", horizontal=True, vertical_alignment="center", gap="small"):
-        if guess == choices.GUESS.default:
-            st.markdown(_("**From which step is the second copy of your words predicted?**"), width="content")
-            for option, label in names.items():
-                st.button(
-                    label, key=f"born-guess-{option}", on_click=link_state.set_and_push, args=(choices.GUESS, option)
-                )
-            return
-        learned = life.steps_around_learning(name, copies)
-        st.markdown(feedback(names[guess], learned, life.read(name).config.steps), width="content")
-        st.button(
-            _("Ask again"),
-            key="born-again",
-            type="tertiary",
-            icon=":material/undo:",
-            on_click=link_state.set_and_push,
-            args=(choices.GUESS, choices.GUESS.default),
-        )
+    guess.ask(
+        choices.GUESS,
+        _("From which step is the second copy of your words predicted?"),
+        names,
+        lambda: ("", describe_learning(life.steps_around_learning(name, copies), life.read(name).config.steps)),
+    )
 
 
-def feedback(guessed: str, learned: tuple[int, int] | None, steps: int) -> str:
-    """Sentence that compares the guess with the computed step; `learned` None: the run never learns it."""
+def describe_learning(learned: tuple[int, int] | None, steps: int) -> str:
+    """Sentence about the computed step; `learned` None: the run never learns it."""
     if learned is None:
-        return _("You predicted: {guess}. **Computed: not by step {steps:,}**, where this run ends.").format(
-            guess=guessed, steps=steps
-        )
-    before, step = learned
-    return _(
-        "You predicted: {guess}. **Computed: between steps {before:,} and {step:,}**; from then on at least half of it "
-        "is."
-    ).format(guess=guessed, before=before, step=step)
+        return _("**Computed: not by step {steps:,}**, where this run ends.").format(steps=steps)
+    return _("**Computed: between steps {before:,} and {step:,}**; from then on at least half of it is.").format(
+        before=learned[0], step=learned[1]
+    )
 
 
 def draw_run(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -18,8 +19,17 @@ from attnviz.models.loading import EXAMPLES
 
 MODEL, FILE = "smollm2-135m", "turning_words.npz"
 MOST = 24  #: words of a sentence
+ALIKE = 0.01  #: two weights as near as this are alike
 CLOSE = 1e-3  #: weights that are made again here are as near to the model's own
 PREPARED = EXAMPLES[0].text, 16, 0  #: sentence, layer and head that are known without a model
+
+
+class Exchange(NamedTuple):
+    """Two words change places: which word then stands at each place; `moved` then stands where `before` did."""
+
+    order: tuple[int, ...]
+    moved: int
+    before: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +69,28 @@ class TurningWords:
         stages = self.attend(order, share)
         scores, weights = (values[0, row, list(order)].tolist() for values in (stages.scores, stages.weights))
         return {"word": [self.words[word] for word in order], "qk": scores, "weight": weights}
+
+    def exchange_before(self, row: int) -> Exchange | None:
+        """The word right before `row` changes places with the second word, or another that stands before both.
+
+        None where no two words there differ from each other and from `row`.
+        """
+        names, before = [word.strip().lower() for word in self.words], row - 1
+        for other in (1, 0, *range(2, before)):
+            if other < before and len({names[word] for word in (other, before, row)}) == 3:
+                order = [*range(len(names))]
+                order[other], order[before] = before, other
+                return Exchange(tuple(order), other, before)
+        return None
+
+    def find_most(self, row: int, exchange: Exchange, share: float = 1.0) -> str | None:
+        """What `row` looks at most then: "moved", "before", "own" or "other"; None where two get as much."""
+        weights = self.weights(exchange.order, share)[row].tolist()
+        named = {"moved": exchange.moved, "before": exchange.before, "own": row}
+        shares = {name: weights[word] for name, word in named.items()}
+        shares["other"] = max((each for word, each in enumerate(weights) if word not in named.values()), default=0)
+        second, most = sorted(shares, key=shares.__getitem__)[-2:]
+        return most if shares[most] - shares[second] > ALIKE else None
 
 
 def record(run: ModelRun, loaded: LoadedModel, layer: int, head: int) -> TurningWords:

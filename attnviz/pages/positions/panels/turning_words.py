@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from attnviz.analysis.model_run import Request
-from attnviz.app import page_parts, sentence_input, show, widgets
+from attnviz.app import guess, page_parts, sentence_input, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.base.words import _
+from attnviz.app.text import quote_word
+from attnviz.base.words import _, join_sentences
 from attnviz.canvas.word_dial import DialFigure, DialState, word_dial
 from attnviz.engine import Rerun
 from attnviz.live.scene_figure import SceneFigure
@@ -29,6 +30,7 @@ def panel() -> None:
         pair = widgets.limit_choice(choices.PAIR, len(found.turns) - 1)
         figure = make_figure(found, link_state.value(choices.TURNED), _word_order(len(found.words)), row, pair)
         word_dial("p_dial", figure, on_turn=store_state)
+        _ask(found, figure.state)
         show.footer(
             SceneFigure((figure,), film=figure),
             name="words-on-a-dial",
@@ -63,6 +65,46 @@ def _word_order(n: int) -> list[int]:
         order = typed
     widgets.show_refusal(choices.WORD_ORDER)
     return order or typed
+
+
+def _ask(found: experiment.TurningWords, state: DialState) -> None:
+    """Ask where the word looks when two others change places; the answer lets them.
+
+    Not where it would look at two words alike, nor while words stand elsewhere: the answer may be on show.
+    """
+    share, row, typed = state.turned / 100, state.row, tuple(range(len(found.words)))
+    exchange = found.exchange_before(row)
+    if exchange is None or (right := found.find_most(row, exchange, share)) is None:
+        return
+    if state.order != typed and guess.asked_about(choices.GUESS) != str(row):
+        return
+    moved, before, query = (quote_word(found.words[word]) for word in (exchange.moved, exchange.before, row))
+    weights, as_typed = (found.weights(order, share)[row].tolist() for order in (exchange.order, typed))
+    most = max(range(len(weights)), key=weights.__getitem__)
+    because = _(
+        "With {moved} and {before} exchanged, {query} gives {moved} {new:.0%} of its weight and {before} {left:.0%}; "
+        "as typed it gives {before} {old:.0%}."
+    ).format(
+        moved=moved,
+        before=before,
+        query=query,
+        new=weights[exchange.moved],
+        left=weights[exchange.before],
+        old=as_typed[exchange.before],
+    )
+    if right in ("own", "other"):
+        other = _("Most goes to {key}: {share:.0%}.").format(key=quote_word(found.words[most]), share=weights[most])
+        because = join_sentences(because, other)
+    guess.ask(
+        choices.GUESS,
+        _("{moved} and {before} change places. Where does {query} look most?").format(
+            moved=moved, before=before, query=query
+        ),
+        {"moved": moved, "before": before, "own": _("at itself"), "other": _("at another word")},
+        lambda: (right, because),
+        about=str(row),
+        shows={choices.WORD_ORDER: (".".join(map(str, exchange.order)), choices.WORD_ORDER.default)},
+    )
 
 
 def make_figure(found: experiment.TurningWords, turned: int, order: Sequence[int], row: int, pair: int) -> DialFigure:

@@ -1,0 +1,42 @@
+"""A guess before the truth: what a page asks about its picture, and how it keeps the guess beside what is so."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import still
+
+#: By page: the name of its guess in a link, an answer, and what stands beside the guess then.
+GUESSES = {
+    "born": ("born_guess", "300", r"You predicted: 300\. Computed: between steps 333 and 356"),
+    "positions": (
+        "p_guess",
+        "before",
+        r"You predicted: because\. Computed: animal\. With animal and because",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GUESSES)
+def test_a_guess_is_kept_beside_the_truth_moves_nothing_above_it_and_is_in_the_link(new_page, server_url, name):
+    guess, answer, truth = GUESSES[name]
+    page = new_page(width=1280, height=720)
+    page.goto(f"{server_url}/{name}")
+    line, picture = page.locator(f".st-key-guess-{guess}"), page.locator(".st-key-main-picture .stBidiComponent").first
+    button = page.locator(f".st-key-{guess}-{answer} button")
+    expect(button).to_be_visible()
+    still(page)
+    assert button.bounding_box()["y"] < 720 - 30, "a question below the first screen is asked of nobody"
+    before, question = picture.bounding_box(), line.text_content()
+    button.press("Enter")  # as by a click
+    expect(line).to_contain_text(re.compile(truth))
+    still(page)
+    assert picture.bounding_box() == before
+    expect(page).to_have_url(re.compile(f"[?&]{guess}={answer}"))
+    again = new_page(width=390, height=844, has_touch=True, is_mobile=True)
+    again.goto(page.url)
+    expect(again.locator(f".st-key-guess-{guess}")).to_contain_text(re.compile(truth))
+    page.get_by_role("button", name="Ask again").click()
+    expect(line).to_have_text(question)
+    assert guess not in page.url
