@@ -15,6 +15,13 @@ GUESSES = {
         "before",
         r"You predicted: because\. Computed: animal\. With animal and because",
     ),
+    "masks": ("m_guess", "lost", r"Computed: Each gets in proportion\. With on closed, .* from 33% to 90%\."),
+    "fast": ("fast_guess", "alike", r"Computed: Queries\. Now 216\.4 KiB go through the door; "),
+    "why": (
+        "why_guess",
+        "less",
+        r"So it is\. Without head 23\.4 the lead loses \+1\.77",
+    ),
 }
 
 

@@ -21,7 +21,7 @@ import { describeMemory } from "./tile_film_memory.js";
 /** Milliseconds that a tile takes while the film plays, that all take at most, and that one takes by itself. */
 const [STAND, LONGEST, ALONE] = [900, 24000, 1100];
 /** Pixels of what is said below the picture, between its lines and the picture, and of memories and race where there is no window's height to fill. */
-const [SAID, BETWEEN, HIGH] = [82, 22, 500];
+const [SAID, BETWEEN, HIGH, ASKED] = [82, 22, 500, 68]; // the last: of a question below
 
 /** @extends {FilmView<TileHeader>} */
 class TileFilm extends FilmView {
@@ -71,7 +71,7 @@ class TileFilm extends FilmView {
 
   get layout() {
     const presented = presentationRoom(this.root);
-    const window = (globalThis.innerHeight - placeOnPage(this.root)) / magnification(this.root);
+    const window = (globalThis.innerHeight - placeOnPage(this.root)) / magnification(this.root) - ASKED;
     const high = (presented ?? Math.min(window, HIGH + SAID)) - this.stage.offsetTop - this.below();
     return filmLayout(Math.max(240, this.root.clientWidth), high, this.header);
   }

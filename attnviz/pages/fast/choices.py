@@ -20,6 +20,7 @@ WINDOW = PAGE.integer(
 )
 PASS = PAGE.one_of("fast_pass", ("forward", "backward"), label=N_("Pass"))
 FILM_WIDTH = PAGE.integer("fast_d", tiles.Config.width, low=1, high=256, label=N_("Width of a head, d"))
+GUESS = PAGE.one_of("fast_guess", label=N_("Your guess"))  #: what is guessed, and of which pass: "queries.forward"
 #: the tile at work, from 0; None: one in the middle
 AT = PAGE.integer("fast_at", None, low=0, high=100_000, label=N_("Tile"))
 

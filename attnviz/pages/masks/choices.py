@@ -84,6 +84,7 @@ PAINT = PAGE.on_canvas(
     inside="m_paint",
     label=N_("Painted mask"),
 )
+GUESS = PAGE.one_of("m_guess", label=N_("Your guess"))  #: what is guessed, and of which cell: "share.8.3"
 WORD = PAGE.integer("m_word", None, low=0, high=LONGEST - 1, label=N_("Word whose ribbons are shown"))
 LAYERS = PAGE.integer("m_layers", 1, low=1, high=mask_lab.MOST_LAYERS, label=N_("Layers"))
 PROGRAM = PAGE.one_of("m_code", tuple(mask_programs.PROGRAMS), "attn_mask", label=N_("How the mask is handed over"))

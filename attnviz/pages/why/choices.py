@@ -22,6 +22,7 @@ AT = PAGE.one_of("why_at", label=N_("Head (layer.head)"))  #: a head, "23.4"; ""
 SILENCE = PAGE.flag(
     "why_silence", label=N_("Silence it, and run the model again")
 )  #: whether the model runs again without that head
+GUESS = PAGE.one_of("why_guess", label=N_("Your guess"))  #: what is guessed, and of which head: "less.23.4"
 SECOND_PROMPT = PAGE.text(
     "why_other", longest=LONGEST_TEXT, label=N_("Second prompt")
 )  #: the second prompt; "": the example's

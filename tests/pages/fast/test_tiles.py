@@ -143,3 +143,16 @@ def test_the_page_opens_on_a_tile_that_brings_a_larger_score(visit):
     np.testing.assert_array_equal(kept, film.line_stats)
     assert f"difference of the output is {film.difference:.1e} of the largest value" in read(page)
     assert "would take **36 KiB**" in read(page)
+
+
+@pytest.mark.parametrize("tokens, backward, right", [(96, False, "queries"), (96, True, "keys"), (16, False, "alike")])
+def test_which_larger_tiles_save_bytes_is_what_loads_without_a_mask_add_up_to(tokens, backward, right):
+    config, d = tiles.Config(tokens, 8, mask="none", backward=backward), 8
+    expected = []
+    for block_q, block_k in ((16, 16), (32, 16), (16, 32)):
+        if backward:  # D is made of O and dO; K and V and their gradients once; the rest for each block of keys
+            again = -(-tokens // block_k) * tokens * (4 * d + 2)
+            expected.append(4 * (2 * tokens * d + tokens + 4 * tokens * d + again))
+        else:  # Q and O once, and the log of its sum; K and V for each block of queries
+            expected.append(4 * (2 * tokens * d + tokens + -(-tokens // block_q) * 2 * tokens * d))
+    assert panel.compare_doubled(config) == (right, expected)

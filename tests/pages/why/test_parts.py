@@ -160,3 +160,11 @@ def test_what_an_example_says_is_so(example, smollm2):
     asked = [token_id(smollm2.tokenizer, word) for word in (example.token, example.versus)]
     leads = [lead(smollm2.model, torch.tensor([ids]), asked) for ids in (first, second)]
     assert leads[0] > 0 > leads[1]
+
+
+@pytest.mark.parametrize(
+    "lost, added, expected",
+    [(1.77, 3.85, "less"), (-0.2, 1, "less"), (0.95, 1, "same"), (1.2, 1, "more"), (-2, -1, "more"), (0.2, -1, "less")],
+)
+def test_what_is_lost_without_a_head_is_compared_with_what_it_added(lost, added, expected):
+    assert parts.compare_loss(lost, added) == expected

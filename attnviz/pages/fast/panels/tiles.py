@@ -1,13 +1,14 @@
 """Section 1: the scores in tiles, played one by one, with what each row keeps and what lies in which memory."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from attnviz.app import page_parts, show, widgets
+from attnviz.app import guess, page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.base import units
@@ -28,6 +29,7 @@ def panel() -> None:
     at = widgets.limit_choice(choices.AT, len(film.tiles) - 1, usual=film.middle_step)
     with container:
         draw(film, "fast-film", at, lambda step: link_state.set_and_push(choices.AT, step))
+        _ask(config)
         show.footer(
             lambda: tile_figure(film, at),
             name=f"tile-{at + 1}-of-{len(film.tiles)}",
@@ -63,6 +65,43 @@ def _draw_controls() -> tiles.Config:
 def draw(film: tiles.TileRun, key: str, at: int, on_step: Callable[[int], None]) -> None:
     """Draw the film at a step; `on_step` is called with the step where the visitor stops."""
     tile_film.tile_film(key, film.canvas_header, partial(_film_arrays, film.config), at=at, on_step=on_step)
+
+
+def _ask(config: tiles.Config) -> None:
+    """Ask which larger tiles save more traffic; not where no larger ones can be chosen."""
+    if 2 * max(config.blocks) > max(tiles.BLOCKS):
+        return
+
+    def compare() -> tuple[str, str]:
+        right, moved = compare_doubled(config)
+        now, with_queries, with_keys = map(units.binary, moved)
+        numbers = _(
+            "Now {now} go through the door; {with_queries} with {queries} queries in a tile, {with_keys} with {keys} "
+            "keys."
+        ).format(
+            now=now, with_queries=with_queries, with_keys=with_keys, queries=2 * config.block_q, keys=2 * config.block_k
+        )
+        reason = (
+            _("Each block of keys reads its queries anew.")
+            if config.backward
+            else _("Each block of queries reads its keys and values anew.")
+        )
+        return right, join_sentences(numbers, reason)
+
+    guess.ask(
+        choices.GUESS,
+        _("What saves more bytes: twice as many queries in a tile, or twice as many keys?"),
+        {"queries": _("Queries"), "keys": _("Keys"), "alike": _("Both alike")},
+        compare,
+        about="backward" if config.backward else "forward",
+    )
+
+
+def compare_doubled(config: tiles.Config) -> tuple[str, list[int]]:
+    """Whether twice as many "queries" in a tile or "keys" move fewer bytes, or "alike"; bytes now, and of each."""
+    taller, wider = replace(config, block_q=2 * config.block_q), replace(config, block_k=2 * config.block_k)
+    moved = [int(cached_run(each).bytes_moved[-1].sum()) for each in (config, taller, wider)]
+    return "alike" if moved[1] == moved[2] else "queries" if moved[1] < moved[2] else "keys", moved
 
 
 def _film_arrays(config: tiles.Config) -> tuple[np.ndarray, np.ndarray]:

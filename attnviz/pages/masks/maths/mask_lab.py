@@ -13,6 +13,7 @@ from attnviz.core.measures import total_variation
 from attnviz.pages.masks.maths.mask_rules import Rule, combine_rules, combine_strips
 
 MOST_LAYERS = 12
+ALIKE = 0.01  #: two weights as near as this are alike
 SCALE = WIDTH**-0.5  #: what scores are multiplied by
 
 
@@ -111,6 +112,26 @@ def run(config: Config) -> Result:
         hops(mask).numpy(),
         tuple(after.empty_rows[0].nonzero().flatten().tolist()),
     )
+
+
+def close_cell(result: Result, query: int, key: int) -> np.ndarray:
+    """Weights of a row with one cell open, and with it closed, (2, T); zeros where nothing is open."""
+    allowed = torch.from_numpy(result.mask[query]).repeat(2, 1)
+    allowed[:, key] = torch.tensor([True, False])
+    scores = torch.from_numpy(result.scores[query]).double() * SCALE
+    return scores.masked_fill(~allowed, -torch.inf).softmax(-1).nan_to_num().numpy()
+
+
+def find_fate(weights: np.ndarray) -> str | None:
+    """What becomes of the weight of a cell that is closed: "lost" where nothing else is open, else "share".
+
+    Others get it in proportion to what they have; None where they have alike: in proportion is then alike. `weights`
+    (2, T) are those of `close_cell`.
+    """
+    left = weights[1][weights[1] > 0]
+    if not len(left):
+        return "lost"
+    return "share" if np.ptp(left) > ALIKE else None
 
 
 def hops(mask: Tensor, most: int = MOST_LAYERS) -> Tensor:

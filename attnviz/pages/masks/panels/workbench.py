@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import guess, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import quote_word
 from attnviz.base.words import _, join_list, ngettext, translate_message
@@ -37,6 +37,7 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
         on_stand=lambda word, height: link_state.set_many({choices.WORD: word, choices.LAYERS: height}),
         **shown,
     )
+    _ask(result, row)
     show.footer(
         lambda: SceneFigure((figure,), film=figure),
         name="mask",
@@ -66,6 +67,48 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
     if result.empty:
         _warn_of_empty_rows(result)
     return result
+
+
+def _ask(result: mask_lab.Result, row: int) -> None:
+    """Ask what becomes of a word's largest weight when its cell is closed; the answer closes it.
+
+    Not where two answers are right: where all other words have alike, in proportion is alike.
+    """
+    about = guess.asked_about(choices.GUESS)
+    asked = about.removeprefix(f"{row}.")
+    is_about_row = asked != about and asked.isdecimal() and int(asked) < len(result.tokens)
+    key = int(asked) if is_about_row else int(result.after[row].argmax())
+    weights = mask_lab.close_cell(result, row, key)
+    fate = mask_lab.find_fate(weights)
+    if fate is None or (row in result.empty and not is_about_row):
+        return
+    before, after = weights.tolist()
+    other = max((word for word in range(len(before)) if word != key), key=after.__getitem__, default=key)
+    named = {"query": quote_word(result.tokens[row]), "key": quote_word(result.tokens[key])}
+    if fate == "lost":
+        because = _("With {key} closed, {query} has nothing left to look at.").format(**named)
+    else:
+        because = _(
+            "With {key} closed, each open word of {query} has {times:.2f} times as much: {other} goes from "
+            "{before:.0%} to {after:.0%}."
+        ).format(
+            times=after[other] / before[other],
+            other=quote_word(result.tokens[other]),
+            before=before[other],
+            after=after[other],
+            **named,
+        )
+    closed, opened = result.mask.copy(), result.mask.copy()
+    closed[row, key], opened[row, key] = False, True
+    paint = tuple(mask_lab.find_paint(result.rules_alone, mask) or mask_lab.Painted() for mask in (closed, opened))
+    guess.ask(
+        choices.GUESS,
+        _("Close {key} for {query}: what becomes of its {share:.0%}?").format(share=before[key], **named),
+        {"lost": _("It is lost"), "alike": _("Open words share it evenly"), "share": _("Each gets in proportion")},
+        lambda: (fate, because),
+        about=f"{row}.{key}",
+        shows={choices.PAINT: paint, choices.WORD: (row, row)},
+    )
 
 
 def _warn_of_empty_rows(result: mask_lab.Result) -> None:

@@ -166,6 +166,12 @@ class Parts:
         return layer if layer < len(self.ranks) else None
 
 
+def compare_loss(lost: float, added: float) -> str:
+    """Whether "less" is lost without a component than it added, "more", or the "same", within a tenth."""
+    ratio = lost / added
+    return "less" if ratio < 0.9 else "more" if ratio > 1.1 else "same"
+
+
 def run(run: ModelRun, loaded: LoadedModel, question: TokenQuestion, without: tuple[int, int] | None = None) -> Parts:
     """Run the model once more with its residual stream recorded, and decompose the logit.
 

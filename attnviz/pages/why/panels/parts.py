@@ -7,10 +7,10 @@ from itertools import groupby
 import numpy as np
 import streamlit as st
 
-from attnviz.app import head_drawing, page_parts, show, widgets
+from attnviz.app import guess, head_drawing, page_parts, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import parse_head
+from attnviz.app.links.choices import head_name, parse_head
 from attnviz.app.panel import show_problems
 from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.base.message import Message
@@ -81,6 +81,7 @@ def _draw_flows(request: form.TokenRequest, at: tuple[int, int]) -> None:
         figure,
         on_cut=lambda cut: link_state.set_many({choices.AT: cut[0], choices.SILENCE: cut[1]}),
     )
+    _ask(request, at)
     show.footer(
         SceneFigure((figure,), figure.title, film=figure),
         name=f"why-{request.run.request.model}",
@@ -93,6 +94,40 @@ def _draw_flows(request: form.TokenRequest, at: tuple[int, int]) -> None:
             "added": [component.value for component in after.by_layer],
         },
         sentence=caption,
+    )
+
+
+def _ask(request: form.TokenRequest, at: tuple[int, int]) -> None:
+    """Ask what is lost without the chosen head; the answer cuts it.
+
+    Not of a head that adds nothing, nor of one that is cut already: the answer is on show.
+    """
+    name, added = head_name(at), float(request.parts.heads[at])
+    if abs(added) < EVEN or (link_state.value(choices.SILENCE) and guess.asked_about(choices.GUESS) != name):
+        return
+
+    def rerun() -> tuple[str, str]:
+        total = model_cache.rerun_cached(request.run, Rerun(parts.run, (request.question, at))).total
+        lost = request.parts.total - total
+        template = (
+            _("Without head {head} the logit loses {lost:+.2f}; the head itself added {added:+.2f}.")
+            if request.versus is None
+            else _("Without head {head} the lead loses {lost:+.2f}; the head itself added {added:+.2f}.")
+        )
+        return parts.compare_loss(lost, added), template.format(head=name, lost=lost, added=added)
+
+    question = (
+        _("Head {head} adds {added:+.2f} to the logit. Cut it: how much is lost?")
+        if request.versus is None
+        else _("Head {head} adds {added:+.2f} to the lead. Cut it: how much is lost?")
+    )
+    guess.ask(
+        choices.GUESS,
+        question.format(head=name, added=added),
+        {"less": _("Less: others make up"), "same": _("Just that, within 10%"), "more": _("More: others lose, too")},
+        rerun,
+        about=name,
+        shows={choices.AT: (name, name), choices.SILENCE: (True, False)},
     )
 
 
