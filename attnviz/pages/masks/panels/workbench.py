@@ -100,14 +100,14 @@ def _ask(result: mask_lab.Result, row: int) -> None:
         )
     closed, opened = result.mask.copy(), result.mask.copy()
     closed[row, key], opened[row, key] = False, True
-    paint = tuple(mask_lab.find_paint(result.rules_alone, mask) or mask_lab.Painted() for mask in (closed, opened))
+    after_it, again = (mask_lab.find_paint(result.rules_alone, mask) or mask_lab.Painted() for mask in (closed, opened))
     guess.ask(
         choices.GUESS,
         _("Close {key} for {query}: what becomes of its {share:.0%}?").format(share=before[key], **named),
         {"lost": _("It is lost"), "alike": _("Open words share it evenly"), "share": _("Each gets in proportion")},
         lambda: (fate, because),
         about=f"{row}.{key}",
-        shows={choices.PAINT: paint, choices.WORD: (row, row)},
+        shows={choices.PAINT: (after_it, again), choices.WORD: (row, row)},
     )
 
 
