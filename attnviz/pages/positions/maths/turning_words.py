@@ -99,7 +99,7 @@ def record(run: ModelRun, loaded: LoadedModel, layer: int, head: int) -> Turning
     stack.require(layer, head)
     words = tuple(stack.queries.labels)
     if len(words) > MOST:
-        raise Problem("The sentence has {n} words; this page takes at most {limit}.", n=len(words), limit=MOST)
+        raise Problem("The sentence has {n} tokens; at most {limit} can be read here.", n=len(words), limit=MOST)
     rotary, attention = find_rotary(loaded.model), stack.layers[layer]
     if attention.index not in rotary.layers or attention.q is None or attention.k is None:
         raise Problem("layer {layer} does not rotate its queries and keys: choose another", layer=layer)
