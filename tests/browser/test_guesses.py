@@ -9,6 +9,7 @@ from tests.browser.conftest import still
 
 #: By page: the name of its guess in a link, an answer, and what stands beside the guess then.
 GUESSES = {
+    "build": ("b_guess", "0", r"Computed: down\. In head 1, cat gives down 51%: its score, [-−]1\.39, is the largest"),
     "born": ("born_guess", "300", r"You predicted: 300\. Computed: between steps 333 and 356"),
     "positions": (
         "p_guess",

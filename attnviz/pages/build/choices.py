@@ -81,6 +81,9 @@ EDITS: Choice[tuple[inputs.CellEdit, ...]] = PAGE.on_canvas(
     label=N_("Edited cells"),
 )
 
+#: which key a row is expected to look at most, by number; after a dot which row
+GUESS = PAGE.one_of("b_guess", label=N_("Your guess"))
+
 # Ask further
 QUESTION = PAGE.one_of("b_ask", ("weights", "sizes", "qkv", "softmax", "heads", "picture"), label=N_("Question"))
 MISTAKE = PAGE.one_of("b_wrong", ("width", "keys", "groups", "mask", "none", "own"), label=N_("Mistake"))

@@ -6,10 +6,10 @@ from functools import lru_cache
 import numpy as np
 import streamlit as st
 
-from attnviz.app import presenting, show, widgets
+from attnviz.app import guess, presenting, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.panel import fragment, show_problems
-from attnviz.app.text import strip_markdown
+from attnviz.app.text import escape_markdown, strip_markdown
 from attnviz.base.largest import find_largest
 from attnviz.base.words import _
 from attnviz.canvas import tensor_board as canvas
@@ -52,6 +52,7 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
             map=whole,
             on_step=config_form.go_to_step,
         )
+        _ask(step, tuple(chains), view, at.row)
         _draw_explanation(step, view, vectors)
         origin = board_wording.tensor_origin(view, vectors)
         show.footer(
@@ -79,6 +80,54 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
         _draw_axes_and_code(
             step, attention_by_hand.axis_changes(step_boards[board_index].tensor_id, chains[step]), result
         )
+
+
+def _ask(step: str, ids: tuple[str, ...], view: boards.View, row: int) -> None:
+    """Ask before the softmax which word a row looks at most; an answer goes there, where it is kept."""
+    softmax, result = ids.index("softmax"), view.result
+    queries, keys = result.q_words[view.batch], result.k_words[view.batch]
+    row = min(row, len(queries) - 1)
+    about = f"{view.batch}.{view.head}.{row}"
+    if ids.index(step) > softmax or (step == "softmax" and guess.asked_about(choices.GUESS) != about):
+        return
+    weights_of_row = board_wording.displayed_matrix(view, "weights")[row]
+    most = find_largest(weights_of_row)
+    if not most.alone or np.count_nonzero(weights_of_row) == 1:  # no answer alone is right, or no other can be
+        return
+    key, scores = most.index, _scores_before_softmax(view)
+    labels = [word if keys.count(word) == 1 else f"{word} ({i + 1})" for i, word in enumerate(keys)]
+    because = _(
+        "In head {h}, {query} gives {key} {share:.0%}: its score, {score}, is the largest of the row, "
+        "and softmax keeps their order."
+    )
+    guess.ask(
+        choices.GUESS,
+        _("Softmax will share 100% of {query}’s attention in head {h}: which word gets most?").format(
+            query=escape_markdown(queries[row]), h=view.head + 1
+        ),
+        {str(i): escape_markdown(label) for i, label in enumerate(labels)},
+        lambda: (
+            str(key),
+            because.format(
+                h=view.head + 1,
+                query=board_wording.query_sentence(view, row),
+                key=board_wording.key_sentence(view, key),
+                share=most.value,
+                score=numbers.format_cell(float(scores[row, key]), 2),
+            ),
+        ),
+        about=about,
+        shows={choices.STEP: ("softmax", ids[softmax - 1]), choices.AT["part"]: (0, 0)},
+    )
+
+
+def _scores_before_softmax(view: boards.View) -> np.ndarray:
+    """What the softmax of the head takes, (Q, K)."""
+    return next(
+        board_wording.displayed_matrix(view, name)
+        for name in ("masked", "biased", "scaled")
+        if name in view.result.tensors
+    )
 
 
 def _walk(ids: tuple[str, ...]) -> presenting.Walk:
