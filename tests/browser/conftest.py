@@ -163,8 +163,10 @@ PATIENCE = 45_000
 
 #: Marks a page from what it asks Streamlit for until the end of the run that answers it has been seen. Streamlit itself
 #: says nothing before the server begins, which takes its time on a busy machine. By the fields of its messages.
+#: What is asked of a fragment that has gone meanwhile is never answered: after eight seconds nothing is waited for.
 _ASKED = """(() => {
     const [RERUN, BEGUN, ENDED, HASH, METADATA] = [11, 4, 6, 1, 2];
+    const UNANSWERED = 8000;
     const asked = (is) => document.documentElement.toggleAttribute("data-asked", is);
     const field = (bytes) => {
         let at = 0;
@@ -175,7 +177,7 @@ _ASKED = """(() => {
         }
         return bytes[at] >> 3;
     };
-    let begun = false;
+    let [begun, giveUp] = [false, 0];
     const hear = ({data}) => {
         const said = data instanceof ArrayBuffer ? field(new Uint8Array(data)) : null;
         if (said === BEGUN) begun = true;
@@ -187,7 +189,11 @@ _ASKED = """(() => {
             this.addEventListener("message", hear);
         }
         send(data) {
-            if (data instanceof Uint8Array && field(data) === RERUN) begun = !asked(true);
+            if (data instanceof Uint8Array && field(data) === RERUN) {
+                begun = !asked(true);
+                clearTimeout(giveUp);
+                giveUp = setTimeout(() => begun || asked(false), UNANSWERED);
+            }
             super.send(data);
         }
     };
@@ -218,9 +224,10 @@ GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 22, 28)"}
 QUIET_FOR = 250  #: ms
 _STILL = """([ground, quiet]) => new Promise((done, fail) => {
     const app = document.querySelector("[data-testid=stApp]");
-    let [changed, began, frames] = [performance.now(), performance.now(), 0];
-    const moved = () => [changed, frames] = [performance.now(), 0];
-    const watcher = new MutationObserver(moved);
+    let [changed, began, frames, last] = [performance.now(), performance.now(), 0, ""];
+    const moved = (what) => [changed, frames, last] = [performance.now(), 0, what];
+    const watcher = new MutationObserver(([{target, type, attributeName}]) =>
+        moved(`${type} ${attributeName} of ${target.parentElement?.outerHTML.slice(0, 200)}`));
     let frame = requestAnimationFrame(function count() { frames += 1; frame = requestAnimationFrame(count); });
     watcher.observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true});
     const fading = () => document.getAnimations().some((each) => each.playState === "running" &&
@@ -230,15 +237,20 @@ _STILL = """([ground, quiet]) => new Promise((done, fail) => {
     let main = document.querySelector("[data-testid=stMain]"), [high, wide, far] = [0, 0, 0];
     const timer = setInterval(() => {
         const now = performance.now();
-        if (getComputedStyle(app).backgroundColor !== ground || app.dataset.testScriptState !== "notRunning" ||
-            document.querySelector("html[data-asked], [data-testid=stSkeleton]") || fading() || gliding() ||
-            main.scrollHeight !== high || main.scrollWidth !== wide || main.scrollTop !== far) moved();
+        const moves = {
+            ground: getComputedStyle(app).backgroundColor !== ground,
+            running: app.dataset.testScriptState !== "notRunning" || document.querySelector("html[data-asked]"),
+            skeleton: document.querySelector("[data-testid=stSkeleton]"), fading: fading(), gliding: gliding(),
+            size: main.scrollHeight !== high || main.scrollWidth !== wide, scrolled: main.scrollTop !== far,
+        };
+        const movers = Object.keys(moves).filter((name) => moves[name]);
+        if (movers.length) moved(`${movers} from ${[high, wide, far]}`);
         [high, wide, far] = [main.scrollHeight, main.scrollWidth, main.scrollTop];
         if ((now - changed < quiet || frames < 3) && now - began < 60_000) return;
         clearInterval(timer);
         cancelAnimationFrame(frame);
         watcher.disconnect();
-        if (now - changed < quiet) fail(new Error("the page never stood still")); else done();
+        if (now - changed < quiet) fail(new Error(`the page never stood still: ${last}`)); else done();
     }, 25);
 })"""
 
