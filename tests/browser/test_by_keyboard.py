@@ -244,7 +244,7 @@ def test_a_field_shows_the_focus_and_the_words_of_a_page_do_not_lie_over_its_pic
     kind, thick = field.locator("xpath=..").evaluate(RING)
     assert kind != "none"
     assert thick >= 2
-    page.get_by_role("button", name="Words").click()
+    page.get_by_role("button", name="Words", exact=True).click()
     page.locator("[data-testid=stPopoverBody] [class*=st-key-see-]").first.wait_for()
     words, picture = (
         page.locator(place).first.bounding_box() for place in ("[data-testid=stPopoverBody]", ".st-key-main-picture")
