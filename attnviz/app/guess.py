@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app import teaching
+from attnviz.app import presenting, teaching
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.base.words import _, join_sentences
@@ -35,8 +35,11 @@ def ask(
     `truth` is called when it is told: the id of the right answer, "" where no answer is exact, and a computed sentence
     that is understood without the question. `about` names what is asked about, a head say: a guess about another one
     counts for nothing. `shows`: choices that an answer sets, so that the picture shows the truth, and their values
-    when the question is asked again. A lecturer can put the question to a room.
+    when the question is asked again. A lecturer can put the question to a room. Nothing is asked where a figure is
+    embedded alone.
     """
+    if presenting.embedded_figure():
+        return
     given = {f"{answer}.{about}" if about else answer: label for answer, label in answers.items()}
     guess = link_state.value(choice)
 
