@@ -326,7 +326,7 @@ class Watched:
         # On a page's own address Streamlit first looks for its server under that path, fails, and then finds it.
         looking = message.location.get("url", "").endswith(("/_stcore/health", "/_stcore/host-config"))
         if message.type == "error" and not looking:
-            self.errors.append(message.text)
+            self.errors.append(message.text + " " + str(message.location.get("url")))
 
     def _request(self, request: Any) -> None:
         local = ("http://127.0.0.1", "http://localhost", "ws://127.0.0.1", "ws://localhost", "data:", "blob:", "file:")
