@@ -225,7 +225,7 @@ EVERYTHING = {
 
 def share(page: Any) -> Any:
     """The menu to share a view, open."""
-    page.get_by_role("button", name="Share", exact=False).filter(has_text="Share").last.click()
+    page.get_by_test_id("stPopoverButton").filter(has_text="Share").last.click()
     page.get_by_role("button", name="Save this view as a file").wait_for()
     return page
 
