@@ -143,7 +143,7 @@ def _open_next() -> None:
 
 def _draw_program_and_weights(name: str, mistake: maths.Mistake, line: int | None) -> None:
     """Draw the program; beside it, once it is answered, what it and the right one give, and below, what finds it."""
-    grid = st.container(key="mistake-code-alone" if line is None else "mistake-beside")  # laid out by the page's style
+    grid = st.container(key="mistake-beside")  # the style of the page lays it out
     with grid.container():
         _draw_program(name, mistake, line)
     if line is None:
