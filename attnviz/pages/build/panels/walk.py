@@ -53,7 +53,8 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
             on_step=config_form.go_to_step,
         )
         _ask(step, tuple(chains), view, at.row)
-        _draw_explanation(step, view, vectors)
+        chain = attention_by_hand.axis_changes(step_boards[board_index].tensor_id, chains[step])
+        _draw_explanation(step, view, vectors, chain)
         origin = board_wording.tensor_origin(view, vectors)
         show.footer(
             lambda: SceneFigure(
@@ -77,9 +78,6 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
         )
         if step == "softmax":
             _sums(view)
-        _draw_axes_and_code(
-            step, attention_by_hand.axis_changes(step_boards[board_index].tensor_id, chains[step]), result
-        )
 
 
 def _ask(step: str, ids: tuple[str, ...], view: boards.View, row: int) -> None:
@@ -166,11 +164,17 @@ def _boards(
     return step_boards, [numbers.operation_board(board, label) for board in step_boards]
 
 
-def _draw_explanation(step: str, view: boards.View, vectors: inputs.Rows | None) -> None:
-    left, right = st.columns(2, gap="medium", vertical_alignment="center")
+def _draw_explanation(
+    step: str, view: boards.View, vectors: inputs.Rows | None, chain: attention_by_hand.Chain
+) -> None:
+    """Draw the step in words and its axes, beside its formula and its lines of the program."""
+    left, right = st.columns(2, gap="medium")
     left.markdown(f"**{board_wording.name(step)}** · {board_wording.step_sentence(step, view, vectors)}")
-    with right.container(key="step-formula"):  # it begins where the program below it does
-        st.latex(step_formula(step, view.result))
+    right.markdown(rf"$\displaystyle {step_formula(step, view.result)}$")  # it begins where the program below it does
+    size = attention_by_hand.axis_sizes(view.result)
+    letters = {axis: numbers.LETTERS.get(axis, axis) for axis in size}
+    left.markdown(_format_code(_arrows(chain, letters), _arrows(chain, size)))
+    right.markdown(_format_code(*_lines(step, view.result)))
 
 
 def _tabs(step: str, view: boards.View, step_boards: tuple[cells.Board, ...], board_index: int) -> list[canvas.Tabs]:
@@ -191,14 +195,6 @@ def _table(sheet: cells.Sheet) -> dict[str, list[object]]:
         "column": [col for _row in sheet.rows for col in sheet.cols],
         sheet.name: [float(value) for value in sheet.values.ravel()],
     }
-
-
-def _draw_axes_and_code(step: str, chain: attention_by_hand.Chain, result: attention_by_hand.Result) -> None:
-    left, right = st.columns(2, gap="medium")
-    size = attention_by_hand.axis_sizes(result)
-    letters = {axis: numbers.LETTERS.get(axis, axis) for axis in size}
-    left.markdown(_format_code(_arrows(chain, letters), _arrows(chain, size)))
-    right.markdown(_format_code(*_lines(step, result)))
 
 
 def _format_code(*lines: str) -> str:

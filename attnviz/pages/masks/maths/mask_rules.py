@@ -65,7 +65,8 @@ class Rule:
     def strips(self, length: int, rows: int) -> Iterator[Tensor]:
         """Boolean strips (rows, T): the keys that each query may attend to. Random keys are drawn row by row."""
         v: Values = dict(self.values)
-        sees, (queries, keys) = KINDS[self.kind].sees, masks.positions(length)
+        sees = KINDS[self.kind].sees
+        queries, keys = (axis.int() for axis in masks.positions(length))  # half the memory of a strip's distances
         luck = torch.Generator().manual_seed(v.get("seed", 0))
         for some in queries.split(rows):
             if sees is None:
