@@ -170,7 +170,7 @@ def _draw_explanation(
     """Draw the step in words and its axes, beside its formula and its lines of the program."""
     left, right = st.columns(2, gap="medium")
     left.markdown(f"**{board_wording.name(step)}** · {board_wording.step_sentence(step, view, vectors)}")
-    right.markdown(rf"$\displaystyle {step_formula(step, view.result)}$")  # it begins where the program below it does
+    right.latex(step_formula(step, view.result))
     size = attention_by_hand.axis_sizes(view.result)
     letters = {axis: numbers.LETTERS.get(axis, axis) for axis in size}
     left.markdown(_format_code(_arrows(chain, letters), _arrows(chain, size)))
