@@ -41,10 +41,13 @@ def test_a_guess_is_kept_beside_the_truth_moves_nothing_above_it_and_is_in_the_l
     expect(line).to_contain_text(re.compile(truth))
     still(page)
     assert picture.bounding_box() == before
+    expect(line.locator(".stMarkdown")).to_be_focused()
     expect(page).to_have_url(re.compile(f"[?&]{guess}={answer}"))
     again = new_page(width=390, height=844, has_touch=True, is_mobile=True)
     again.goto(page.url)
     expect(again.locator(f".st-key-guess-{guess}")).to_contain_text(re.compile(truth))
-    page.get_by_role("button", name="Ask again").click()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # on "Ask again"
     expect(line).to_have_text(question)
+    expect(line.locator(".stMarkdown")).to_be_focused()
     assert guess not in page.url

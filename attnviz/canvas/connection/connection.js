@@ -4,6 +4,7 @@
 import { viewComponent } from "../shared/component.js";
 import { el } from "../shared/dom.js";
 import { forgetRoom, keptRoom } from "../wall/kept_room.js";
+import { focusSentence } from "./guess_focus.js";
 
 /** @import { Component, ConnectionWords } from "../shared/types.js" */
 
@@ -44,6 +45,7 @@ class Connection {
     /** @type {Component<ConnectionWords> | null} */
     this.component = null;
     document.addEventListener("focusin", limitField);
+    document.addEventListener("click", focusSentence);
     const watcher = new MutationObserver(() => (this.line.isConnected ? this.checkConnection() : watcher.disconnect()));
     const app = document.querySelector(APP);
     if (app) watcher.observe(app, { attributeFilter: [STATE] });
