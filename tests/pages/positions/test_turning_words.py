@@ -17,6 +17,7 @@ from attnviz.models.capture import capture
 from attnviz.models.tokens import encode
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.maths import turning_words
+from attnviz.pages.positions.panels.turning_words import store_state
 from tests.pages.conftest import drawn, sound, with_code
 
 TEXT, LAYER, HEAD = turning_words.PREPARED
@@ -119,6 +120,15 @@ def test_the_page_opens_with_the_words_that_a_link_has_moved(visit, monkeypatch)
     assert drawn(visit("positions", p_words="1.1.2"))[0]["order"] == ORDERS[0], "no order of these words"
     assert f"order = {ORDERS[2]}" in with_code(page).code[0].value
     assert choices.SECTION.read("order") == "circle"
+
+
+@pytest.mark.parametrize("order", ORDERS[:2])
+def test_what_a_hand_leaves_is_what_a_link_can_say(monkeypatch, order):
+    kept: dict[Any, Any] = {}
+    monkeypatch.setattr("attnviz.app.links.link_state.set_many", kept.update)
+    store_state(DialState(40, tuple(order), 3, 2))
+    for choice, value in kept.items():
+        assert choice.read(choice.write(value)) == value, choice.name
 
 
 def test_ones_own_sentence_is_read_by_the_model(visit, smollm2):

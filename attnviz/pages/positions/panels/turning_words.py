@@ -116,7 +116,7 @@ def make_figure(found: experiment.TurningWords, turned: int, order: Sequence[int
 
 
 def store_state(state: DialState) -> None:
-    order = ".".join(map(str, state.order)) if sorted(state.order) != [*state.order] else None
+    order = ".".join(map(str, state.order)) if sorted(state.order) != [*state.order] else choices.WORD_ORDER.default
     link_state.set_many(
         {choices.TURNED: state.turned, choices.ROW: state.row, choices.PAIR: state.pair, choices.WORD_ORDER: order}
     )
