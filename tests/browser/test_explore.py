@@ -131,7 +131,7 @@ def test_a_cell_is_read_pinned_and_let_go_a_head_is_chosen_by_keys_and_lines_lea
     svg = saved_in(page, page.get_by_role("button", name="SVG", exact=True), tmp_path).read_text()
     assert ">Queries<" in svg
     assert ">Keys<" in svg
-    assert "linearGradient" in svg, "from Q's colour to K's"
+    assert 'stroke="rgb(188,58,121)"' in svg, "the colour of a weight"
     assert re.search(r"M[\d.]+ [\d.]+C", svg), "curves"
     assert "127.0.0.1" not in svg
 

@@ -192,7 +192,9 @@ function weightMarks(scene, key, n) {
     mark(`track-${key}`, "box", { ...box, ...bar, colour: theme.text, alpha: isMasked ? 0 : 0.05 }),
     mark(`bar-${key}`, "box", { ...box, x: bar.x, w: bar.w * weight, colour: ROLES.weight }),
   ];
-  marks.push(textMark(`number-${key}`, formatPercent(weight), { ...number, alpha: isMasked ? FAINT : 1 }));
+  marks.push(
+    textMark(`number-${key}`, formatPercent(weight, weight ? 1 : 0), { ...number, alpha: isMasked ? FAINT : 1 }),
+  );
   if (isMasked) marks.push(mark(`hatch-${key}`, "hatch", { ...bar, ...line, colour: look.colours.masked }));
   if (stage === "changed") {
     const before = { x: bar.x, w: bar.w * numbers.weights[key], y: box.y + 0.68 * thick, h: 0.32 * thick };

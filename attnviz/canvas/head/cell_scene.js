@@ -145,7 +145,7 @@ function drawRow(context, cell, weights, top, width, theme, words) {
     writeText(context, text, label, y, told ? { ...theme, text: theme.k } : theme, type, told ? 1 : 0.85, "right");
     const box = { x: label + 8, y: y - 6, w: bar, h: 12 };
     fillBox(context, box, theme.text, 0.06);
-    fillBox(context, { ...box, w: bar * Math.min(1, weight) }, theme.k, told ? 1 : 0.45);
+    fillBox(context, { ...box, w: bar * Math.min(1, weight) }, theme.weight, told ? 1 : 0.45);
     writeText(context, formatPercent(weight), label + bar + 14, y, theme, type, told ? 1 : 0.85);
   };
   keys.forEach((key, i) => line(names[key], weights[key], top + (i + 0.5) * ROW, key === col));

@@ -44,7 +44,11 @@ export function drawMixture(context, parts, made, theme, width) {
   drawWith(context, { textAlign: "center", textBaseline: "middle" });
   parts.forEach(({ name, share }, at) => {
     const x = slot * (at + 0.5);
-    drawWith(context, { strokeStyle: theme.k, globalAlpha: 0.75, lineWidth: Math.max(THINNEST, THICKEST * share) });
+    drawWith(context, {
+      strokeStyle: theme.weight,
+      globalAlpha: 0.85,
+      lineWidth: Math.max(THINNEST, THICKEST * share),
+    });
     context.beginPath();
     context.moveTo(x, top);
     context.bezierCurveTo(x, top + 29, width / 2, top + 21, width / 2, bottom);

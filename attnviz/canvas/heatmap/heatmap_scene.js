@@ -134,7 +134,7 @@ export function drawColumnSums(context, { plot, cells: c, theme }, sums) {
     const to = Math.min(plot.x + plot.w, plot.x + (k + 1 - c.k0) * c.w);
     if (to <= from) continue;
     const high = (sums[k] / most) * (written ? 8 : SUMS.high - 6);
-    context.fillStyle = theme.k;
+    context.fillStyle = theme.weight;
     context.globalAlpha = 0.55;
     context.fillRect(from + Math.min(1, c.w / 8), 3, Math.max(0.5, to - from - Math.min(2, c.w / 4)), high);
     if (!written) continue;

@@ -193,16 +193,6 @@ export function linesToDraw({ layers, rows }) {
   return layers.map(({ codes, sizes, header }) => strongestLines(codes, sizes, header, rows, most));
 }
 
-/** What lines are drawn with: of one head whose weights have one sign, from Q's colour to K's. */
-/** @param {DrawingContext} context @param {LinesScene} scene */
-function inkOf(context, { layers: [{ colour, header }], plot: { x, w }, theme }) {
-  if (colour !== null || header.signed) return theme.text;
-  const gradient = context.createLinearGradient(x, 0, x + w, 0);
-  gradient.addColorStop(0.1, theme.q);
-  gradient.addColorStop(0.9, theme.k);
-  return gradient;
-}
-
 /**
  * Draws lines, the weakest first.
  * @param {DrawingContext} context @param {Piece[]} pieces of the heads that were laid over each other last
@@ -210,20 +200,19 @@ function inkOf(context, { layers: [{ colour, header }], plot: { x, w }, theme })
  */
 export function strokePieces(context, pieces, scene, least = scene.theme.dark ? 0.12 : 0.06) {
   const { layers, rows } = scene;
-  const ink = inkOf(context, scene);
   const apart = Math.min(2.5, Math.min(rows.hq, rows.hk) / (layers.length + 2)); // lines of several heads lie beside each other
   for (const { at, level, lines } of pieces) {
     const aside = (at - (layers.length - 1) / 2) * apart;
-    strokeLinesOfStrength(context, lines, scene, layers[at], (level + 0.5) / LEVELS, least, aside, ink);
+    strokeLinesOfStrength(context, lines, scene, layers[at], (level + 0.5) / LEVELS, least, aside);
   }
 }
 
 /**
  * Strokes those lines of a head that have one strength.
  * @param {DrawingContext} context @param {number[]} lines their queries and keys in turn @param {LinesScene} scene
- * @param {LineLayer} layer @param {number} strength from 0 to 1 @param {number} least @param {number} aside @param {DrawingContext["strokeStyle"]} ink of one head
+ * @param {LineLayer} layer @param {number} strength from 0 to 1 @param {number} least @param {number} aside
  */
-function strokeLinesOfStrength(context, lines, { rows, plot, theme, colours }, layer, strength, least, aside, ink) {
+function strokeLinesOfStrength(context, lines, { rows, plot, theme, colours }, layer, strength, least, aside) {
   const { codes, header, colour } = layer;
   const both = header.signed && colour === null;
   const side = Number(theme.dark);
@@ -234,7 +223,7 @@ function strokeLinesOfStrength(context, lines, { rows, plot, theme, colours }, l
       if (both && codes[q * rows.nk + k] > 32767 !== positive) continue;
       addLine(context, plot, rows, q, k, aside);
     }
-    const signed = both ? colours.scores[side][positive ? 3 : 1][1] : ink;
+    const signed = both ? colours.scores[side][positive ? 3 : 1][1] : theme.weight;
     const strokeStyle = colour === null ? signed : colours.heads[colour][side];
     const globalAlpha = least + (1 - least) * strength * 0.95;
     drawWith(context, { strokeStyle, globalAlpha, lineWidth: 0.75 + 2.75 * strength });

@@ -92,7 +92,7 @@ export class TextPane {
     const top = Math.max(1e-9, sums[order[0]] ?? 0);
     const seen = order.filter((unit) => sums[unit] > FAINTEST * top);
     this.glowing = seen.map((unit, rank) => {
-      write(unit, `--glow:${Math.round(12 + 58 * Math.sqrt(sums[unit] / top))}%;--rank:${Math.min(rank, 12)}`);
+      write(unit, `--glow:${Math.round(12 + 48 * Math.sqrt(sums[unit] / top))}%;--rank:${Math.min(rank, 12)}`);
       return [unit, sums[unit]];
     });
     this.drawMap();
@@ -145,7 +145,8 @@ export class TextPane {
       context.fillRect(2, start * by, MAP - 4, Math.max(2, (stop - start) * by));
     };
     const top = this.glowing[0]?.[1] ?? 1;
-    for (const [unit, share] of this.glowing) bar(this.spanOf(unit), theme.k, Math.max(0.15, Math.sqrt(share / top)));
+    for (const [unit, share] of this.glowing)
+      bar(this.spanOf(unit), theme.weight, Math.max(0.15, Math.sqrt(share / top)));
     for (const match of this.matches) bar(match, theme.primary);
     Object.assign(context, { globalAlpha: 1, strokeStyle: theme.border, lineWidth: 1 });
     const shown = high / text.scrollHeight;

@@ -6,7 +6,7 @@ import { BAR_ROOM, barWidth, drawBarInFile } from "../shared/colour_bar.js";
 import { unpackEdit } from "../shared/group.js";
 import { formatFixed } from "../shared/numbers.js";
 import { MASKED_8 } from "../shared/packing.js";
-import { drawWith, roundedRect, strokePath } from "../shared/surface.js";
+import { drawWith, fillBox, roundedRect, strokePath } from "../shared/surface.js";
 import { labelStep } from "../shared/token_labels.js";
 import { EDGE, GAP, mosaicLayout, relativeMeasure, tileNumber, tileOrder, listTiles } from "./mosaic_geometry.js";
 import { editTiles } from "./tiles.js";
@@ -26,7 +26,11 @@ import { editTiles } from "./tiles.js";
  * @property {[number, number] | null} selected layer and head on show
  * @property {[number, number][]} [found] layer and head of those that do what is asked for most
  * @property {number | null} at the tile that is pointed at
+ * @property {boolean} [quiet] most tiles paler: nobody points at them, and a large head stands beside them
  */
+
+/** How much of the page lies over a quiet tile. */
+const VEIL = 0.4;
 
 /** Pixels of all 8-bit codes. @param {MosaicScene["header"]} header @param {Theme} theme */
 export function tilePixels({ colours, scale }, theme) {
@@ -135,9 +139,23 @@ function drawSilenced(context, { header, tiles, theme, mosaic: { places, tw, th 
   }
 }
 
+/** A veil over all heads but those on show, found or switched off. */
+/** @param {DrawingContext} context @param {MosaicScene} scene */
+function drawVeil(context, { header, tiles, theme, selected, found = [], mosaic: { places, tw, th } }) {
+  const clear = [...found, ...(header.silenced ?? [])];
+  if (selected) clear.push(selected);
+  const strong = new Set(clear.map((place) => tileNumber(tiles, ...place)));
+  places.forEach(([x, y], i) => {
+    if (!strong.has(i)) fillBox(context, { x, y, w: tw, h: th }, theme.background, VEIL);
+  });
+}
+
 /** Frames around the head on show, the tile pointed at, and those that share keys and values with it. */
 /** @param {DrawingContext} context @param {MosaicScene} scene */
-export function drawMosaicLit(context, { tiles, theme, selected, found = [], at, mosaic: { places, tw, th } }) {
+export function drawMosaicLit(context, scene) {
+  const { tiles, theme, selected, found = [], at, mosaic } = scene;
+  const { places, tw, th } = mosaic;
+  if (scene.quiet) drawVeil(context, scene);
   /** @type {(i: number, colour: string, line: number, grow: number) => void} */
   const frame = (i, strokeStyle, lineWidth, grow) => {
     const [x, y] = places[i];

@@ -202,6 +202,7 @@ export class Overview extends Drawing {
       selected: group.selected,
       found: group.found,
       at: this.at,
+      quiet: this.isBeside() && !this.stage.matches(":hover, :focus-visible"),
     };
   }
 
@@ -237,6 +238,7 @@ export class Overview extends Drawing {
       if (e.pointerType !== "touch") this.point(this.tileUnder(e));
     });
     stage.addEventListener("pointerleave", () => this.point(null));
+    for (const kind of ["pointerenter", "pointerleave", "blur"]) stage.addEventListener(kind, this.relight);
     stage.addEventListener("click", (e) => {
       const tile = this.tileUnder(e);
       if (tile !== null) this.pick(tile);

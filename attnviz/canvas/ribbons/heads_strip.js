@@ -107,7 +107,7 @@ export class HeadsStrip {
       const share = telling ? telling[i] : 0;
       const isTelling = share >= TELLING;
       drawWith(context, {
-        fillStyle: isTelling ? theme.k : theme.text,
+        fillStyle: isTelling ? theme.weight : theme.text,
         globalAlpha: isTelling ? 0.4 + 0.5 * share : 0.3,
       });
       disc(context, x, y, SMALL + MORE * share);

@@ -27,7 +27,7 @@ import { drawWith, fillBox, writeText } from "../shared/surface.js";
  */
 
 /** A weight from which its percent is written; how strong a ribbon is that carries nothing and all, on a light page and on a dark one. */
-const [WRITTEN, STRENGTHS] = [0.02, [[0.3, 0.82], [0.45, 0.95]]]; // prettier-ignore
+const [WRITTEN, STRENGTHS] = [0.02, [[0.7, 0.9], [0.6, 0.95]]]; // prettier-ignore
 /** Pixels from percents to what is written below them. */
 const BELOW = 17;
 /** Strength of the others while one is lit, of their percents, and of a word that the mask hides, which can still be read. */
@@ -67,7 +67,7 @@ export function pillText({ tokens }, { axis, word, unfolded }, words) {
  * @param {Look} look @returns {Scene}
  */
 function foldedScene(head, view, shares, layout, width, { theme, words }) {
-  const { own, others } = sideColours(view, theme);
+  const { own } = sideColours(view, theme);
   const total = shares.reduce((/** @type {number} */ sum, share) => sum + (share ?? 0), 0);
   const thick = layout.thick / Math.max(1, total);
   const at = layout.words[view.word];
@@ -84,11 +84,11 @@ function foldedScene(head, view, shares, layout, width, { theme, words }) {
     const share = shares[i] ?? 0;
     const strength = view.lit === null ? pale + (strong - pale) * share : view.lit === i ? strong : DIMMED;
     /** @type {Ribbon} */
-    const mark = { key: `ribbon ${i}`, kind: "ribbon", alpha: share > 0 ? strength : 0, path, w: wide, colour: i === view.word ? own : others, grown: view.grown }; // prettier-ignore
+    const mark = { key: `ribbon ${i}`, kind: "ribbon", alpha: share > 0 ? strength : 0, path, w: wide, colour: theme.weight, grown: view.grown }; // prettier-ignore
     return mark;
   });
   const texts = layout.words.map((place, i) => wordMark(place, i, view, shares, layout, theme));
-  const percents = view.asked ? [] : shareMarks(view, shares, layout, others, width);
+  const percents = view.asked ? [] : shareMarks(view, shares, layout, theme.weight, width);
   const marks = [
     ...ribbons,
     ...texts,

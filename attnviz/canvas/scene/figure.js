@@ -1,7 +1,7 @@
 // A figure that stands alone: its title above it, its caption below, on paper of its own; the same text in a browser and
 // without one.
 
-import { css, mixColours, readableColour, rgb } from "../shared/colour.js";
+import { css, mixColours, readableRoles, rgb } from "../shared/colour.js";
 import { joinFigures, writeLines } from "./side_by_side.js";
 import { SvgContext } from "./svg_context.js";
 import { escapeText } from "./svg_path.js";
@@ -26,11 +26,10 @@ const DARK = { text: "#E8EAED", background: "#14161C", secondary: "#1E212B", bor
 
 /** The colours of a file; a transparent one is taken to lie on white. */
 /** @param {Background} background @param {Pick<Colours, "q" | "k">} colours @returns {Theme} */
-export function fileTheme(background, { q, k }) {
+export function fileTheme(background, colours) {
   const dark = background === "dark";
   const own = dark ? DARK : LIGHT;
-  const inks = { q: readableColour(q, own.background), k: readableColour(k, own.background) };
-  return { ...own, ...inks, font: FAMILY, dark };
+  return { ...own, ...readableRoles(colours, own.background), font: FAMILY, dark };
 }
 
 /** The file of what pictures of a page show, side by side. @param {Picture[]} pictures @param {FigureLook} look */

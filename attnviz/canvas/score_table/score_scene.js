@@ -124,7 +124,7 @@ function drawSentence(context, { header, theme, sentence, high }, weights) {
     writeText(context, text, x, y, { ...theme, text: colour }, `${bold}${size}px`, 1, "center");
     const weight = weights.get(i) ?? 0;
     if (weight >= LEAST)
-      writeText(context, formatPercent(weight, 0), x, y + 20, { ...theme, text: theme.q }, "12px", 1, "center");
+      writeText(context, formatPercent(weight, 0), x, y + 20, { ...theme, text: theme.weight }, "12px", 1, "center");
   }
 }
 
@@ -140,10 +140,11 @@ function drawArcs(context, { header, theme, sentence, high }, weights) {
   const rise = (/** @type {number} */ x) => 24 + ((high - 46) * Math.abs(x - from)) / longest;
   for (const { i, x } of sentence.words) {
     const weight = weights.get(i) ?? 0;
-    if (weight >= LEAST) drawArc(context, from, x, base, rise(x), theme.q, THICKEST * weight, i === key ? 1 : 0.45);
+    if (weight >= LEAST)
+      drawArc(context, from, x, base, rise(x), theme.weight, THICKEST * weight, i === key ? 1 : 0.45);
   }
   const said = fill(words.looks, { head, share: formatPercent(weights.get(key) ?? 0, 0) });
-  writeAbove(context, said, (from + to) / 2, base - rise(to) - 8, theme.q, theme, width);
+  writeAbove(context, said, (from + to) / 2, base - rise(to) - 8, theme.weight, theme, width);
   const wrote = source === null || source === key ? undefined : places.get(source); // at the key itself no arc could be seen
   if (wrote === undefined) return;
   const cut = header.cut?.part === part;

@@ -2,6 +2,7 @@
 // A pixel is 0xAABBGGRR, as a little-endian Uint32Array over ImageData holds it.
 
 import { MASKED_16, decodeValue } from "./packing.js";
+import { ROLES } from "./roles.js";
 
 /** @import { Colours, Rgb, Scale, Stops, Theme } from "./types.js" */
 
@@ -125,7 +126,7 @@ export function cssGradient(stops, to = "right") {
   return `linear-gradient(to ${to}, ${stops.map(([t, c]) => `${c} ${t * 100}%`).join(", ")})`;
 }
 
-/** The theme around a component, with Q's and K's colours as text and thin lines need them on this background. */
+/** The theme around a component. */
 /** @param {HTMLElement} root @param {Pick<Colours, "q" | "k">} colours @returns {Theme} */
 export function readTheme(root, colours) {
   const style = getComputedStyle(root);
@@ -141,14 +142,20 @@ export function readTheme(root, colours) {
     primary: read("primary-color", "#7a2382"),
     font: read("font", "sans-serif"),
     dark,
-    q: readableColour(colours.q, background),
-    k: readableColour(colours.k, background),
+    ...readableRoles(colours, background),
   };
-  for (const axis of /** @type {const} */ (["q", "k"])) {
-    const name = `--av-${axis}`;
-    if (root.style.getPropertyValue(name) !== theme[axis]) root.style.setProperty(name, theme[axis]);
+  for (const role of /** @type {const} */ (["q", "k", "weight"])) {
+    const name = `--av-${role}`;
+    if (root.style.getPropertyValue(name) !== theme[role]) root.style.setProperty(name, theme[role]);
   }
   return theme;
+}
+
+/** The colours of queries, keys and weights as text and thin lines need them on a background. */
+/** @param {Pick<Colours, "q" | "k">} colours @param {string} background */
+export function readableRoles({ q, k }, background) {
+  const [query, key, weight] = [q, k, ROLES.weight].map((colour) => readableColour(colour, background));
+  return { q: query, k: key, weight };
 }
 
 /** A colour as text in it can be read: lighter on a dark page, and no darker than it has to be on a light one. */

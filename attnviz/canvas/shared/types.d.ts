@@ -100,7 +100,10 @@ export type Hover = CellHit | Pin;
 /** A hover and, on a cell, the exact point in cells. */
 export type Hit = (CellHit & { at: [number, number] }) | Pin;
 
-export type Theme = Record<"text" | "background" | "secondary" | "border" | "primary" | "font" | "q" | "k", string> & {
+export type Theme = Record<
+  "text" | "background" | "secondary" | "border" | "primary" | "font" | "q" | "k" | "weight",
+  string
+> & {
   dark: boolean;
 };
 

@@ -2,7 +2,7 @@
 // attnviz.pages.scaling.maths.alternatives; tests/js/softmax_cases.json holds the two together.
 
 import { softmax } from "../shared/attend.js";
-import { formatPercent, formatSignificant } from "../shared/numbers.js";
+import { formatPercent, formatSignificant, toSignificant } from "../shared/numbers.js";
 
 /** @import { ScoreRow, SliderParameter } from "../shared/types.js" */
 
@@ -64,7 +64,9 @@ export function rowStatistics(weights) {
 /** @param {Float64Array} weights */
 export function rowFacts(weights) {
   const { largest, entropy, effective } = rowStatistics(weights);
-  return [formatPercent(largest), formatSignificant(entropy), formatSignificant(effective)];
+  const written = (/** @type {number} */ value) =>
+    value < 1000 ? toSignificant(value, 3).toPrecision(3) : formatSignificant(value); // 2.40 beside 1.64
+  return [formatPercent(largest), written(entropy), written(effective)];
 }
 
 export const STOPS = 1000;

@@ -193,7 +193,7 @@ export function rowMarks({ tokens, words }, { scores, weights }, dial, word, y, 
   return [
     ...all,
     textMark(`score-${word}`, number, { y: middle, x: left - 22 - textWidth(number, 14), colour: theme.text }),
-    mark(`bar-${word}`, "box", { x: left, y: y + 5, w, h: rows.h - 10, colour: theme.q }),
+    mark(`bar-${word}`, "box", { x: left, y: y + 5, w, h: rows.h - 10, colour: theme.weight }),
     textMark(`share-${word}`, share, { y: middle, x: left + w + 7, colour: theme.text, weight: weight > 0.5 ? 600 : 400 }),
   ]; // prettier-ignore
 }

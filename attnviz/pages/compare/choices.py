@@ -10,7 +10,7 @@ SECTION = PAGE.one_of("c_section", ("table", "shared"), label=N_("Section"), mov
 
 # 1 The race, its costs, and the parameters of section 2
 STEP = PAGE.integer("c_step", None, 0, signal_race.MOST, label=N_("Steps taken"))
-DISTANCE = PAGE.integer("c_distance", 20, 1, signal_race.MOST, label=N_("words on"))
+DISTANCE = PAGE.integer("c_distance", 20, 1, signal_race.MOST, label=N_("distance"))
 DILATED = PAGE.flag("c_dilated", label=N_("dilated"))
 COUNTING = PAGE.one_of("c_count", ("built", "table"), label=N_("Counted"))
 AXIS = PAGE.one_of("c_axis", ("n", "d", "k"), label=N_("Curves over"))

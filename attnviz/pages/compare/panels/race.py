@@ -26,7 +26,7 @@ def draw_race() -> None:
     steps = [layer_costs.race_steps(away, kernel, dilated) for away in distances]
     show.footer(
         SceneFigure((race,), _("One signal, three machines"), film=race),
-        name=f"race-over-{distance}-words",
+        name=f"race-distance-{distance}",
         key="c_race_save",
         canvas=show.live_canvas("c_race"),
         table={"distance": list(distances)} | {machine: [row[machine] for row in steps] for machine in KINDS},

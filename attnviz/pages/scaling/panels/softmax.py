@@ -11,7 +11,7 @@ from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_list, join_sentences, ngettext
 from attnviz.canvas import softmax_slider
 from attnviz.core.attention import COLDEST
-from attnviz.figures.theme import SCALED
+from attnviz.figures.theme import ROLES
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.scaling import choices, figures
 from attnviz.pages.scaling.maths import softmax as experiment
@@ -42,7 +42,7 @@ def panel() -> str | None:
 
 def _weights(scores: list[float], temperature: float) -> None:
     p = experiment.weights(scores, temperature)
-    panels = [softmax_slider.Panel("temperature", "softmax", "x / T", SCALED)]
+    panels = [softmax_slider.Panel("temperature", "softmax", "x / T", ROLES["weight"])]
     slider = softmax_slider.SliderParameter("T", temperature, 0.0, 100.0)
     bars, numbers = st.columns([1.7, 1], gap="large", vertical_alignment="center")
     with bars:
