@@ -1,5 +1,5 @@
 // Keys and values as bricks, one a token: with a cache each is computed once and stays in a wall; without one every step computes all
-// of them again, and what was computed before lies grey below. No page.
+// of them again, right below those of the cache, and pushes down what was computed before, which is grey. No page.
 
 import { readableColour } from "../shared/colour.js";
 import { fill, visibleToken } from "../shared/dom.js";
@@ -47,6 +47,7 @@ export function brickScene(header, at, size, theme) {
     fall: isNarrow ? 8 : FALL,
     top,
     base: height - 2,
+    level: height - 2 - header.total * brick,
     isNarrow,
   };
   const marks = [...laneMarks(header, at, place, theme), ...captionMarks(header, at, place, theme)];
@@ -60,21 +61,20 @@ export function stepUnder({ rows, contexts }, width, x) {
   return step < 0 ? contexts.length - 1 : step;
 }
 
-/** @typedef {{ left: number, pitch: number, brick: number, gap: number, fall: number, top: number, base: number, isNarrow: boolean }} Place */
+/** @typedef {{ left: number, pitch: number, brick: number, gap: number, fall: number, top: number, base: number, level: number, isNarrow: boolean }} Place */
 
 /** Bricks of both lanes, and the tokens between them. */
 /** @param {Omit<BrickRun, "at">} header @param {number} at @param {Place} place @param {Theme} theme @returns {Mark[]} */
 function laneMarks(
   { labels, rows, contexts, total, colours },
   at,
-  { left, pitch, brick, gap, fall, top, base },
+  { left, pitch, brick, gap, fall, top, level },
   theme,
 ) {
   const [first, end] = [at ? contexts[at - 1] : 0, contexts[at]];
-  const level = base - (at + 1) * brick;
-  const old = contexts.slice(0, at).map((context, step) => {
-    const box = { x: left, y: base - (step + 1) * brick, w: context * pitch, h: brick - gap };
-    return mark(`old-${step}`, "box", { ...box, colour: colours.masked, alpha: 0.45 });
+  const old = contexts.map((context, step) => {
+    const box = { x: left, y: level + Math.max(0, at - step) * brick, w: context * pitch, h: brick - gap };
+    return mark(`old-${step}`, "box", { ...box, colour: colours.masked, alpha: step < at ? 0.45 : 0 });
   });
   const tokens = Array.from({ length: rows }, (_none, token) => {
     const x = left + token * pitch;
@@ -87,7 +87,7 @@ function laneMarks(
     return [...halves("cached", top, token < first ? 0.45 : 1), ...halves("anew", level, 1)];
   }).flat();
   const joints = Array.from({ length: gap ? rows - 1 : 0 }, (_none, n) => {
-    const box = { x: left + (n + 1) * pitch - gap, y: base - total * brick, w: gap, h: total * brick };
+    const box = { x: left + (n + 1) * pitch - gap, y: level, w: gap, h: total * brick };
     return mark(`joint-${n}`, "box", { ...box, colour: theme.background });
   });
   const words = labels.slice(0, end).flatMap((label, token) => {
@@ -104,15 +104,16 @@ function laneMarks(
 }
 
 /** Name and counts of both lanes. @param {Omit<BrickRun, "at">} header @param {number} at @param {Place} place @param {Theme} theme */
-function captionMarks({ contexts, kept, total, words, colours }, at, { brick, base, isNarrow }, theme) {
+function captionMarks({ contexts, kept, words, colours }, at, { base, level, isNarrow }, theme) {
   const counts = tokensComputed(contexts, at);
   const values = { bytes: formatBytes(kept[at]), again: formatGrouped(counts[1] - counts[0]) };
+  let below = 0; // the first lane's caption
   return /** @type {const} */ (["cached", "anew"]).flatMap((lane, n) => {
     const strong = { weight: 600, colour: n ? theme.text : readableColour(colours.k, theme.background) };
     const number = formatGrouped(counts[n]);
     const about = fill(words[`${lane}_about`], { n: counts[n], ...values });
     if (isNarrow) {
-      const y = n ? base - total * brick - 35 : 10;
+      const y = n ? level - 35 : 10;
       const text = `${number} ${about}`;
       return [
         textMark(`${lane}-name`, words[lane], { x: 0, y, size: 14, ...strong }),
@@ -120,7 +121,8 @@ function captionMarks({ contexts, kept, total, words, colours }, at, { brick, ba
       ];
     }
     const lines = wrapText(about, NAMES - 14, 13);
-    const y = n ? base - 56 - 17 * lines.length : 10;
+    const y = n ? Math.min(Math.max(level + 10, below), base - 56 - 17 * lines.length) : 10;
+    below = y + 64 + 17 * lines.length;
     return [
       textMark(`${lane}-name`, words[lane], { x: 0, y, size: 16, ...strong }),
       textMark(`${lane}-number`, number, { x: 0, y: y + 28, size: 28, ...strong }),

@@ -157,6 +157,7 @@ class HeadsMap extends MovedView {
     if (!this.scene) return;
     const arriving = this.glide.goal !== this.glide.shown;
     this.height = Math.max(this.height, Math.ceil(this.scene.height) + 4); // both orders have the same room
+    this.legend.style.transform = `translateY(${Math.ceil(this.scene.height) + 4 - this.height}px)`; // below the lower one, too
     const context = sizeCanvas(this.canvas, this.scene.width, this.height);
     drawMap(context, arriving ? { ...this.scene, labels: [] } : this.scene, tiles);
     if (arriving || this.scene.by !== this.by) return;

@@ -32,22 +32,26 @@ export const CAPTION = 28;
 export const SIGN = 22;
 export const SUM = { size: 15, line: 25, gap: 5, beside: 12, above: 9 };
 /** Letters below and above the line. */
-const SMALL = 0.72 * SUM.size;
+const SMALL = 0.84 * SUM.size;
 /** The least room for a sum beside a matrix, and what a file has for one below. */
 const [LEAST, LEAST_BELOW] = [260, 420];
 /** Where a board is narrower, all numbers are as wide as a finger. */
 const [NARROW, FINGER] = [560, 40];
 /** Below a matrix that is scrolled. */
 const SCROLLBAR = 6;
-/** Columns of all matrices together that stand on one line. */
-const ON_ONE_LINE = 18;
+/** Columns that stand on one line at most, of all its matrices together. */
+const ON_ONE_LINE = 20;
 
-/** How many numbers and matrices share a line. @param {Sheet[]} sheets */
+/** How many numbers and matrices share the fullest line, and whether it is the only one. @param {Sheet[]} sheets */
 export function onOneLine(sheets) {
-  const wide = sheets.map(({ cols }) => cols.length);
-  const all = wide.reduce((sum, count) => sum + count);
-  const fits = all <= ON_ONE_LINE;
-  return { fits, columns: fits ? all : Math.max(...wide), beside: fits ? sheets.length : 1 };
+  const lines = [{ columns: 0, beside: 0 }];
+  for (const { cols } of sheets) {
+    const { columns, beside } = lines[0];
+    if (beside && columns + cols.length > ON_ONE_LINE) lines.unshift({ columns: cols.length, beside: 1 });
+    else lines[0] = { columns: columns + cols.length, beside: beside + 1 };
+  }
+  const fullest = lines.reduce((most, line) => (line.columns > most.columns ? line : most));
+  return { fits: lines.length === 1, ...fullest };
 }
 
 /** Whether the result's rows have labels: on a line with the first matrix it leaves them to that one, if they are the same. */
@@ -169,20 +173,21 @@ function placeInLines(all, signs, room) {
     for (const one of line) one.y = y + (high - one.placed.height) / 2;
     y += high + between + (line.some(({ placed, seen }) => seen < placed.width) ? SCROLLBAR : 0);
   }
-  return { standing: lines.flat(), between, x, width, height: y - between };
+  return { standing: lines.flat(), isOne: lines.length === 1, between, x, width, height: y - between };
 }
 
-/** Where the sum stands: beside the last matrix, or below where there is no room. */
+/** Where the sum stands: below a line of matrices, at one place in all steps; beside the last of several lines with room for it. */
 /** @param {ReturnType<typeof placeInLines>} lines @param {SumTerm[]} terms @param {BoardRoom} room */
-function placeSumTerms({ standing, between, x, width, height }, terms, room) {
+function placeSumTerms({ standing, isOne, between, x, width, height }, terms, room) {
   const { placed, y } = standing[standing.length - 1];
   const beside = room.width - x - between;
+  const isBeside = !isOne && beside >= LEAST;
   const below = room.isFile ? Math.max(width, LEAST_BELOW) : room.width;
-  const across = beside >= LEAST ? beside : below;
+  const across = isBeside ? beside : below;
   const sum = placeSum(terms, across - 2 * SUM.beside);
   if (!room.isFile) sum.width = across;
   if (room.longest) sum.height = Math.max(sum.height, placeSum(room.longest, across - 2 * SUM.beside).height);
-  if (beside < LEAST) return { ...sum, x: 0, y: height + between };
+  if (!isBeside) return { ...sum, x: 0, y: height + between };
   return { ...sum, x: x + between, y: Math.max(0, y + (placed.height - sum.height) / 2) };
 }
 

@@ -55,8 +55,8 @@ def describe_row(result: growing_width.Result) -> str:
     config, raw, scaled = result.config, result.raw, result.scaled
     return _(
         "**Scores are random (seed {seed}).** At d_k = {d_k} the raw row gives {raw:.1%} to one of the keys (n = {n}), "
-        "the scaled row {scaled:.1%}. Of a change in the scores softmax lets through {norm_raw:.3f} raw and "
-        "{norm_scaled:.3f} scaled, the norm of its Jacobian."
+        "the scaled row {scaled:.1%}. Of a small change in the scores softmax lets through {norm_raw:.3f} raw "
+        "and {norm_scaled:.3f} scaled (the norm of its Jacobian)."
     ).format(
         seed=config.seed,
         d_k=config.d_k,
