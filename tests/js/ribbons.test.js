@@ -6,6 +6,7 @@ import { computeHead, describeTouched, plainText, tellingWeight, touchedWeights 
 import { ribbonsScene } from "../../attnviz/canvas/ribbons/ribbons_scene.js";
 import { textWidth } from "../../attnviz/canvas/scene/text_width.js";
 import { fileTheme } from "../../attnviz/canvas/scene/figure.js";
+import { contrast, mixColours, rgb } from "../../attnviz/canvas/shared/colour.js";
 import { guessSentence, mostSentence, rowToAsk } from "../../attnviz/canvas/shared/guess.js";
 import { formatPercent } from "../../attnviz/canvas/shared/numbers.js";
 import { unmarked } from "../../attnviz/canvas/shared/marked_text.js";
@@ -75,6 +76,20 @@ test("who looks at a word has ribbons that together are no wider", () => {
   const scene = ribbonsScene(head, { ...VIEW, word: 1, axis: "k" }, 970, LOOK);
   assert.ok(thickness(scene) <= scene.layout.thick + 1e-3);
   assert.equal(touchedWeights(head, { word: 1, axis: "k", pinned: null })[0], null);
+});
+
+test("on light and on dark every ribbon has the colour of a weight, and is seen", () => {
+  for (const theme of [LOOK.theme, fileTheme("dark", COLOURS)]) {
+    const ribbons = ribbonsOf(ribbonsScene(headOf(TOKENS, RAW), VIEW, 900, { ...LOOK, theme })).filter(
+      (r) => r.alpha > 0,
+    );
+    assert.equal(ribbons.length, 3);
+    for (const { colour, alpha } of ribbons) {
+      assert.equal(colour, theme.weight);
+      const ground = rgb(theme.background);
+      assert.ok(contrast(mixColours(ground, rgb(colour), alpha), ground) >= 3);
+    }
+  }
 });
 
 test("later words are pale, say why, and come when the mask goes", () => {

@@ -157,8 +157,12 @@ export class Overview extends Drawing {
 
   /** Whether there is room for a large head at its right. */
   isBeside() {
-    const { innerWidth } = globalThis;
-    return innerWidth >= BESIDE && this.root.clientWidth * magnification(this.root) < innerWidth / 2;
+    return globalThis.innerWidth >= BESIDE && this.isNarrow();
+  }
+
+  /** Whether a head stands at its right, large or not. */
+  isNarrow() {
+    return this.root.clientWidth * magnification(this.root) < globalThis.innerWidth / 2;
   }
 
   draw() {
@@ -202,7 +206,7 @@ export class Overview extends Drawing {
       selected: group.selected,
       found: group.found,
       at: this.at,
-      quiet: this.isBeside() && !this.stage.matches(":hover, :focus-visible"),
+      quiet: this.isNarrow() && !this.stage.matches(":hover, :focus-visible"),
     };
   }
 

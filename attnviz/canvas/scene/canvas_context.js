@@ -14,6 +14,7 @@ export function canvasContext(canvas) {
 /** The same to draw pictures on. @param {HTMLCanvasElement} canvas @returns {DrawingContext} */
 export function drawingContext(canvas) {
   const context = canvasContext(canvas);
+  context.textRendering = "geometricPrecision"; // else a system may round each letter's width, and a text is cut
   if (!("cells" in context)) Object.defineProperty(Object.assign(context, CALLS), "font", FONT);
   return /** @type {DrawingContext} */ (/** @type {unknown} */ (context));
 }
