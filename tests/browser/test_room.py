@@ -226,7 +226,7 @@ def test_the_presenters_window_has_the_notes_and_walks_the_wall(server, new_page
     heard = []
     phone.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.append(str(frame))))
     phone.reload()
-    say = lesson.steps[1].notes.say
+    say = lesson.steps[1].say
     window.get_by_role("button", name="Next").click()
     expect(window.get_by_role("heading", name=lesson.steps[1].title)).to_be_visible()
     expect(wall.locator("h3")).to_have_text(lesson.steps[1].title)

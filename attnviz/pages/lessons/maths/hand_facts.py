@@ -9,7 +9,7 @@ from attnviz.core import masks
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
 from attnviz.core.positions import ALiBi
-from attnviz.pages.lessons.maths.lesson_parts import WIDTH, Facts, Subject, fact, nearest_answer, require_two
+from attnviz.pages.lessons.maths.lesson_parts import WIDTH, Facts, Subject, fact, nearest_answers, require_two
 from attnviz.pages.positions.maths import shuffled_words, turning_words
 from attnviz.pages.scaling.maths import saturation, variance
 
@@ -24,10 +24,9 @@ def causal_mask(subject: Subject) -> Facts:
     """How many scores of the first words a causal mask keeps."""
     first_words, n = subject.first_words, len(subject.first_words)
     counted, offered = int(masks.causal(n, n).sum()), {"half": n * n / 2, "triangle": n * (n + 1) // 2, "line": n}
-    right, *also_right = (name for name in ("triangle", "half", "line") if offered[name] == counted)
     terms = " + ".join(map(str, range(1, n + 1))) if n < 4 else f"1 + 2 + … + {n}"
     values = {"n": n, "all": n * n, "first": first_words[0], "last": first_words[-1], "kept": counted, "terms": terms}
-    return Facts(values | offered, right, also_right=tuple(also_right))
+    return Facts(values | offered, nearest_answers(offered, counted))
 
 
 @fact()
@@ -39,7 +38,7 @@ def later_words(subject: Subject) -> Facts:
         float(np.abs(_output(subject, words, mask)[:-1] - _output(subject, words[:-1], mask)).max())
         for mask in ("causal", "none")
     )
-    return Facts({"last": words[-1], "causal": causal, "open": free}, "no" if causal < 1e-5 else "yes")
+    return Facts({"last": words[-1], "causal": causal, "open": free}, ("no" if causal < 1e-5 else "yes",))
 
 
 def _output(subject: Subject, words: tuple[str, ...], mask: str) -> np.ndarray:
@@ -49,11 +48,11 @@ def _output(subject: Subject, words: tuple[str, ...], mask: str) -> np.ndarray:
 @fact()
 def examples(subject: Subject) -> Facts:
     """Each word but the last is asked for the next one, all in one pass."""
-    require_two(subject.hand_words)
+    require_two(subject.first_words)
     first_words, count = subject.first_words, len(subject.first_words) - 1
     pairs = [f"{' '.join(first_words[: i + 1])} → {first_words[i + 1]}" for i in range(min(3, count))]
     values = {"n": len(first_words), "count": count, "shown": MessageList(tuple(pairs))}
-    return Facts(values, "all", also_right=("one",) if count == 1 else ())
+    return Facts(values, nearest_answers({"all": count, "one": 1}, count))
 
 
 @fact()
@@ -63,7 +62,7 @@ def too_late(subject: Subject) -> Facts:
     after, before = (subject.attend_by_hand(mask=mask).tensors["weights"][0, 0, 0] for mask in ("none", "causal"))
     left = float(after[0])  # the first word may see itself alone
     values = {"word": subject.hand_words[0], "left": left, "proper": float(before.sum())}
-    return Facts(values, "less" if left < 1 - 1e-6 else "one")
+    return Facts(values, ("less" if left < 1 - 1e-6 else "one",))
 
 
 @fact()
@@ -72,7 +71,7 @@ def joined(subject: Subject) -> Facts:
     result, width = subject.attend_by_hand(heads=2), WIDTH // 2
     added = sum(result.tensors["heads"][0][h] @ result.weights["W_O"][h * width : (h + 1) * width] for h in range(2))
     difference = float(np.abs(added - result.tensors["output"][0]).max())
-    return Facts({"difference": difference, "heads": 2}, "added" if difference < 1e-5 else "other")
+    return Facts({"difference": difference, "heads": 2}, ("added" if difference < 1e-5 else "other",))
 
 
 @fact()
@@ -81,7 +80,7 @@ def residual(subject: Subject) -> Facts:
     tensors = subject.attend_by_hand().tensors
     difference = float(np.abs(tensors["X"] + tensors["output"] - tensors["residual"]).max())
     values = {"word": subject.hand_words[-1], "difference": difference}
-    return Facts(values, "added" if difference < 1e-6 else "replaced")
+    return Facts(values, ("added" if difference < 1e-6 else "replaced",))
 
 
 @fact()
@@ -90,7 +89,7 @@ def cost(_subject: Subject) -> Facts:
     layers = (Attention(HeadLayout(MODEL_WIDTH, heads)) for heads in (1, EIGHT))
     one, eight = (sum(p.numel() for p in layer.parameters()) for layer in layers)
     values = {"width": MODEL_WIDTH, "one": one, "eight": eight, "heads": EIGHT, "each": MODEL_WIDTH // EIGHT}
-    return Facts(values, "same" if one == eight else "more" if eight > one else "less")
+    return Facts(values, ("same" if one == eight else "more" if eight > one else "less",))
 
 
 @fact()
@@ -100,16 +99,16 @@ def spread(_subject: Subject) -> Facts:
     typical, scaled = measured.raw.variance**0.5, measured.scaled.variance**0.5
     sizes = {"one": 0.0, "root": np.log(USUAL) / 2, "all": np.log(USUAL)}
     values = {"d_k": USUAL, "root": USUAL**0.5, "typical": typical, "scaled": scaled, "pairs": measured.pairs}
-    return Facts(values, nearest_answer(sizes, np.log(typical)))
+    return Facts(values, nearest_answers(sizes, np.log(typical)))
 
 
 @fact()
 def gradient(_subject: Subject) -> Facts:
     """Median norm of softmax's Jacobian, raw and scaled: how much of a change in scores gets through."""
     both = [saturation.run(saturation.Config(alternative=alternative)) for alternative in ("raw", "sqrt")]
-    raw, scaled = (float(m.bands["jacobian"].middle[np.argmin(np.abs(np.log(m.d_k / WIDE)))]) for m in both)
+    raw, scaled = (float(m.bands["jacobian"].middle[saturation.nearest_on_grid(WIDE)]) for m in both)
     values = {"d_k": WIDE, "raw": raw, "scaled": scaled, "times": scaled / raw}
-    return Facts(values, "less" if raw < scaled else "more" if raw > scaled else "same")
+    return Facts(values, ("less" if raw < scaled else "more" if raw > scaled else "same",))
 
 
 def reverse_sentence(subject: Subject, kind: str, causal: bool = False) -> shuffled_words.Result:
@@ -122,7 +121,7 @@ def bag(subject: Subject) -> Facts:
     """How far outputs change when the sentence is read backwards, without positions."""
     result = reverse_sentence(subject, "none")
     values = {"change": result.change, "backwards": " ".join(result.words)}
-    return Facts(values, "same" if result.is_unchanged else "different")
+    return Facts(values, ("same" if result.is_unchanged else "different",))
 
 
 @fact()
@@ -131,7 +130,7 @@ def added(subject: Subject) -> Facts:
     result = reverse_sentence(subject, "sinusoidal")
     word = subject.first_words[int(result.output_change.argmax())]
     values = {"change": result.change, "word": word, "largest": result.largest}
-    return Facts(values, "same" if result.is_unchanged else "different")
+    return Facts(values, ("same" if result.is_unchanged else "different",))
 
 
 @fact()
@@ -145,7 +144,7 @@ def by_mask(subject: Subject) -> Facts:
         else N_("Outputs change by {causal:.1g}: these words are all alike, so that any order is the same.")
     )
     values = {"free": free, "causal": causal, "says": Message(template, {"causal": causal})}
-    return Facts(values, "yes" if differs else "no")
+    return Facts(values, ("yes" if differs else "no",))
 
 
 @fact()
@@ -156,7 +155,7 @@ def turned(_subject: Subject) -> Facts:
     before, after, apart = (float(found.scores(order)[QUERY, KEY]) for order in (words, both, alone))
     values = {"query": found.words[QUERY], "key": found.words[KEY], "q_at": QUERY + 1, "k_at": KEY + 1}
     values |= {"step": 1, "before": before, "after": after, "apart": apart, "difference": abs(after - before)}
-    return Facts(values, "same" if abs(after - before) < 1e-6 else "different")
+    return Facts(values, ("same" if abs(after - before) < 1e-6 else "different",))
 
 
 @fact()
@@ -167,4 +166,4 @@ def taken_off(_subject: Subject) -> Facts:
     assert bias is not None
     near, far = (-float(bias[0, FAR, FAR - distance]) for distance in (NEAR, FAR))
     values = {"near": near, "far": far, "near_at": NEAR, "far_at": FAR}
-    return Facts(values, "far" if far > near else "near" if near > far else "same")
+    return Facts(values, ("far" if far > near else "near" if near > far else "same",))

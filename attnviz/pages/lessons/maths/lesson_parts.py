@@ -25,20 +25,20 @@ MOST_WORDS = 6  #: words whose order and mask are on show
 MOST_HAND_WORDS = 5  #: words that are worked out by hand: their three matrices stand on one line
 WIDTH = 4  #: of the vectors by hand
 NEW_WORDS = ("children", "teacher")  #: one takes the place of a word
+ALIKE = 1e-6  #: numbers that differ by no more are the same but for rounding
 HEAD = landing.HEAD  #: layer and head of the trained model on show
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Values that fill a step's sentences, the id of the right answer, and answers that depend on the sentence.
+    """Values that fill a step's sentences, ids of right answers, and answers that depend on the sentence.
 
-    `also_right`: ids of answers that are equally right, because the sentence makes them equal.
+    Several are right where the sentence makes them equal.
     """
 
     values: Mapping[str, object]
-    right: str = ""
+    right: tuple[str, ...] = ()
     answers: tuple[tuple[str, str], ...] = ()  #: (id, token) where the answers are tokens of the sentence
-    also_right: tuple[str, ...] = ()
 
     def joined(self, others: "Facts") -> "Facts":
         """These and what others add; where both have the same, this."""
@@ -75,53 +75,58 @@ def _refuse_without_model(*_arguments: Any) -> Any:
 
 @dataclass(frozen=True)
 class Subject:
-    """The sentence of a lesson and its run; `run` is None where no trained model is on this machine.
+    """The sentence of a lesson and its run: of a random head where no trained model is on this machine.
 
     What then needs the model raises a Problem.
     """
 
-    text: str
-    run: ModelRun | None = None
+    run: ModelRun
     get_model: Callable[[], LoadedModel] = field(default=_refuse_without_model, compare=False)
     #: `compute(run, loaded, *arguments)`, kept
     rerun: Callable[..., Any] = field(default=_refuse_without_model, compare=False)
     with_text: Callable[[str], "Subject"] | None = field(default=None, compare=False)  #: the same with another sentence
 
     @property
+    def text(self) -> str:
+        return self.run.request.text
+
+    @property
+    def is_trained(self) -> bool:
+        return self.run.request.model != landing.RANDOM
+
+    @property
     def first_words(self) -> tuple[str, ...]:
         """The first words of the sentence."""
-        first_words = tuple(split(self.text))[:MOST_WORDS]
-        if not first_words:
-            raise Problem("The sentence is empty: type at least one word")
-        return first_words
+        return split(self.text)[:MOST_WORDS]
 
     @property
     def hand_words(self) -> tuple[str, ...]:
         """The words that are worked out by hand: the last ones up to the word whose row lessons discuss."""
-        read = "".join(span.text for span in self.run.source.spans[: self.row + 1]) if self.run else ""
-        return tuple(split(self.text)[: max(MOST_HAND_WORDS, len(split(read)))][-MOST_HAND_WORDS:])
+        read = "".join(span.text for span in self.run.source.spans[: self.row + 1])
+        return split(self.text)[: max(MOST_HAND_WORDS, len(split(read)))][-MOST_HAND_WORDS:]
 
     @property
     def trained_run(self) -> ModelRun:
         """The run of the trained model, without which it raises a Problem."""
-        return _refuse_without_model() if self.run is None else self.run
+        return self.run if self.is_trained else _refuse_without_model()
 
     @property
-    def stack(self) -> Stack | None:
-        return None if self.run is None else self.run.stacks[0]
+    def stack(self) -> Stack:
+        return self.run.stacks[0]
+
+    @property
+    def head(self) -> tuple[int, int]:
+        """Layer and head on show."""
+        return HEAD if self.is_trained else (0, 0)
 
     @property
     def layers(self) -> Sequence[RecordedLayer | LayerSpec]:
         """Layers of the trained model, or without one the layers of the model that lessons are made for."""
-        return Architecture.preset("smollm2-135m").layers if self.stack is None else self.stack.layers
+        return self.stack.layers if self.is_trained else Architecture.preset(landing.MODEL).layers
 
     def matrix(self, edit: HeadEdit = NO_EDIT) -> head_matrix.Matrix:
-        """Matrix of the displayed head: trained if there is a model, else of random vectors."""
-        if self.stack is None:
-            return landing.run(landing.Config(self.text, edit))
-        if edit.changes_attention:
-            return what_if.edited_head(self.stack, *HEAD, edit, head_matrix.DisplayOptions())
-        return head_matrix.head_matrix(self.stack, *HEAD, head_matrix.DisplayOptions())
+        """Matrix of the displayed head."""
+        return what_if.edited_head(self.stack, *self.head, edit)
 
     @property
     def row(self) -> int:
@@ -130,37 +135,28 @@ class Subject:
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        return self.matrix().rows
+        return self.run.source.labels
 
     @property
     def head_layer(self) -> RecordedLayer:
-        """The layer of the displayed head, or a random one without a trained model."""
-        return landing.random_layer(landing.Config(self.text)) if self.stack is None else self.stack.layers[HEAD[0]]
+        """The layer of the displayed head."""
+        return self.stack.layers[self.head[0]]
 
     @property
     def token_texts(self) -> tuple[str, ...]:
         """The text of each token, with the blanks before it."""
-        if self.run is None:
-            return tuple(f" {token}" if i else token for i, token in enumerate(self.tokens))
         return tuple(self.text[span.start : span.end] for span in self.run.source.spans)
-
-    @property
-    def head_index(self) -> int:
-        """The displayed head's index in its layer."""
-        return 0 if self.stack is None else HEAD[1]
 
     def query_numbers(self) -> QueryNumbers:
         """The vectors and weights behind the row that lessons speak of."""
-        layer, head, matrix = self.head_layer, self.head_index, self.matrix()
+        layer, (_layer, head), matrix = self.head_layer, self.head, self.matrix()
         q, k, v = (tensor[0].float().numpy(force=True) for tensor in layer.qkv)
         kv_head = head * len(k) // len(q)
-        width = q.shape[-1]
-        x = v[0] if self.vectors is None else self.vectors[:, :width]
         return QueryNumbers(
             matrix.rows,
             [text[:1].isspace() for text in self.token_texts],
             self.row,
-            x,
+            self.vectors[:, : q.shape[-1]],
             q[head, self.row],
             k[kv_head],
             v[kv_head],
@@ -189,7 +185,7 @@ class Subject:
         weights = np.where(matrix.hidden[self.row], -1.0, matrix.values[self.row])
         weights[self.row] = -0.5  # only where there is no other
         best = int(weights.argmax())
-        words = range(len(texts)) if self.run is None else [span.word for span in self.run.source.spans]
+        words = [span.word for span in self.run.source.spans]
         tokens = [i for i, word in enumerate(words) if word == words[best]] if words[best] is not None else [best]
         old = "".join(texts[tokens[0] : tokens[-1] + 1])
         new = next(word for word in NEW_WORDS if word != old.strip().lower())
@@ -199,13 +195,13 @@ class Subject:
 
     def of_text(self, text: str) -> "Subject":
         """The same of another text."""
-        return Subject(text) if self.with_text is None else self.with_text(text)
+        return random_subject(text) if self.with_text is None else self.with_text(text)
 
     @property
-    def vectors(self) -> np.ndarray | None:
-        """Embeddings (K, M) of the tokens before the first layer; None without a trained model."""
-        if self.run is None:
-            return None
+    def vectors(self) -> np.ndarray:
+        """Embeddings (K, M) of the tokens before the first layer; of a random head, the vectors of its words."""
+        if not self.is_trained:
+            return self.head_layer.qkv[2][0, 0].numpy()
         table = self.get_model().model.get_input_embeddings().weight
         return np.stack([table[id].detach().float().numpy() for id in self.run.source.ids])
 
@@ -225,6 +221,11 @@ class Subject:
                 mask=mask,
             )
         )
+
+
+def random_subject(text: str) -> Subject:
+    """The sentence in a random head, where no trained model is on this machine."""
+    return Subject(landing.random_run(text))
 
 
 def require_two(words: Sequence[str]) -> None:
@@ -251,9 +252,10 @@ def fact(*bases: FactsFunction) -> Callable[[FactsFunction], FactsFunction]:
     return register
 
 
-def nearest_answer(answers: Mapping[str, float], value: float) -> str:
-    """Id of the answer whose number is nearest to `value`."""
-    return min(answers, key=lambda name: abs(answers[name] - value))
+def nearest_answers(answers: Mapping[str, float], value: float) -> tuple[str, ...]:
+    """Ids of the answers whose numbers are nearest to `value`; several where they are as near."""
+    distances = {name: abs(number - value) for name, number in answers.items()}
+    return tuple(name for name, distance in distances.items() if distance <= min(distances.values()) + ALIKE)
 
 
 PictureSettings = Mapping[str, str]
@@ -281,17 +283,11 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Notes:
-    """Notes for the teacher: what to say, where students go wrong, and minutes."""
-
-    say: str = ""
-    wrong: str = ""
-    minutes: int = 3
-
-
-@dataclass(frozen=True)
 class LessonStep:
-    """One idea, one picture, one thing to do. Sentences are templates, filled with the facts."""
+    """One idea, one picture, one thing to do. Sentences are templates, filled with the facts.
+
+    For the teacher: what to `say`, where students go `wrong`, and `minutes`.
+    """
 
     title: str
     idea: str
@@ -300,7 +296,9 @@ class LessonStep:
     facts: tuple[str, ...] = ()  #: names, in the register of facts
     question: Question | None = None
     after: LessonPicture | None = None  #: the picture once the question is answered
-    notes: Notes = field(default_factory=Notes)
+    say: str = ""
+    wrong: str = ""
+    minutes: int = 3
     terms: tuple[str, ...] = ()
     page: str = ""  #: where the same can be tried further
     page_choices: Mapping[str, str] = field(default_factory=dict)  #: what that page is set to
@@ -328,4 +326,4 @@ class Lesson:
 
     @property
     def minutes(self) -> int:
-        return sum(step.notes.minutes for step in self.steps)
+        return sum(step.minutes for step in self.steps)

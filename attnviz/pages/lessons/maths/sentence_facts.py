@@ -7,13 +7,12 @@ import numpy as np
 import torch
 import torch.nn.functional as functional
 
-from attnviz.analysis import head_matrix
 from attnviz.base.message import Message
 from attnviz.base.rounding import format_number
 from attnviz.base.words import N_
 from attnviz.core.attention import attend
 from attnviz.core.measures import entropy
-from attnviz.pages.lessons.maths.lesson_parts import HEAD, Facts, Subject, fact, nearest_answer, require_two
+from attnviz.pages.lessons.maths.lesson_parts import Facts, Subject, fact, nearest_answers, require_two
 
 FEW = 3  #: favourites that are called few
 
@@ -21,7 +20,7 @@ FEW = 3  #: favourites that are called few
 @fact()
 def sentence(subject: Subject) -> Facts:
     """What the sentence is cut into, and the model that reads it."""
-    labels, layers, few = subject.tokens, subject.layers, subject.head_layer.qkv[0].shape[-1]
+    labels, layers = subject.tokens, subject.layers
     return Facts(
         {
             "n": len(labels),
@@ -30,8 +29,8 @@ def sentence(subject: Subject) -> Facts:
             "last": labels[-1],
             "repeated": len(labels) - len(set(labels)),
             "text": subject.text,
-            "width": few if subject.vectors is None else subject.vectors.shape[-1],
-            "few": few,
+            "width": subject.vectors.shape[-1],
+            "few": subject.head_layer.qkv[0].shape[-1],
             "layers": len(layers),
             "heads": layers[0].n_heads,
             "all": sum(layer.n_heads for layer in layers),
@@ -76,9 +75,8 @@ def favourite(subject: Subject) -> Facts:
     offered = sorted({best, *allowed[:1], *allowed[-1:]})
     return Facts(
         {"heads": sum(layer.n_heads for layer in subject.layers)},
-        str(best),
+        tuple(str(key) for key in offered if shares[key] == shares[best]),
         tuple((str(key), matrix.col_name(key)) for key in offered),
-        tuple(str(key) for key in offered if key != best and shares[key] == shares[best]),
     )
 
 
@@ -90,38 +88,39 @@ def one_hot(subject: Subject) -> Facts:
     output, v = attend(q, k, v, torch.arange(len(numbers.v)) == best).output[0, 0], v[0]
     others = {"value": v[best], "zero": torch.zeros(()), "mean": v[torch.from_numpy(numbers.seen)].mean(0)}
     distance = {name: float((output - vector).abs().max()) for name, vector in others.items()}
-    right = nearest_answer(distance, 0.0)
-    also_right = tuple(name for name in distance if name != right and distance[name] < 1e-6)
-    return Facts({"difference": distance["value"]}, right, also_right=also_right)
+    return Facts({"difference": distance["value"]}, nearest_answers(distance, 0.0))
 
 
 @fact(row)
 def swapped(subject: Subject) -> Facts:
     """One word exchanged for another: whose weights change."""
     exchange, before = subject.exchange, np.maximum(subject.query_numbers().weights, 0)
-    changed = int((np.abs(exchange.weights - before).max(-1) > 1e-6).sum())
-    why = N_("rows before it cannot see it; every row from it on has another key to look at.")
-    if not changed:
+    changed = np.flatnonzero(np.abs(exchange.weights - before).max(-1) > 1e-6).tolist()
+    if len(before) == 1:
+        why = N_("it is alone, and gives all its weight to itself, whichever word it is.")
+    elif not changed:
         why = N_("no row has another weight.")
-        if len(before) == 1:
-            why = N_("it is alone, and gives all its weight to itself, whichever word it is.")
+    elif exchange.at == 0:
+        why = N_("its own row sees nothing else; every row after it has another key to look at.")
+    else:
+        why = N_("rows before it cannot see it; every row from it on has another key to look at.")
     values = {
         "word": exchange.old,
         "new": exchange.new,
-        "rows": changed,
+        "rows": len(changed),
         "n": len(before),
         "why": Message(why),
         "before": float(before[subject.row, exchange.at]),
         "after": float(exchange.weights[subject.row, exchange.at]),
     }
-    return Facts(values, "none" if not changed else "one" if changed == 1 else "all")
+    return Facts(values, ("none" if not changed else "one" if changed == [exchange.at] else "all",))
 
 
 @fact(row)
 def score(subject: Subject) -> Facts:
     """The sign of the score of a key equal to the query."""
     length = float(subject.query_numbers().q @ subject.query_numbers().q)
-    return Facts({}, "positive" if length > 1e-9 else "zero" if length > -1e-9 else "negative")
+    return Facts({}, ("positive" if length > 1e-9 else "zero" if length > -1e-9 else "negative",))
 
 
 @fact(row)
@@ -131,13 +130,13 @@ def softmax(subject: Subject) -> Facts:
     scores = torch.from_numpy(numbers.k[numbers.seen] @ numbers.q * numbers.scale).double()
     pair = torch.softmax(torch.cat([scores, scores[:1] + 1]), 0)
     times = float(pair[-1] / pair[0])
-    return Facts({"times": times}, nearest_answer({"same": 1, "e": math.e, "ten": 10}, times))
+    return Facts({"times": times}, nearest_answers({"same": 1, "e": math.e, "ten": 10}, times))
 
 
 @fact(sentence)
 def by_torch(subject: Subject) -> Facts:
     """All rows by a function that this app did not write, and the scores of twice as many tokens."""
-    layer, head = subject.head_layer, subject.head_index
+    layer, (_layer, head) = subject.head_layer, subject.head
     q, k, v = (tensor[0] for tensor in layer.qkv)
     kv_head, mask = head * len(k) // len(q), layer.mask_for()[0, 0]
     fused = functional.scaled_dot_product_attention(q[head], k[kv_head], v[kv_head], mask, scale=layer.scale_of(head))
@@ -145,7 +144,7 @@ def by_torch(subject: Subject) -> Facts:
     twice = attend(q2, k2, v2).scores
     times = twice.shape[-1] * twice.shape[-2] / len(subject.tokens) ** 2
     difference = float((fused - layer.stages(head).output[0, 0]).abs().max())
-    return Facts({"difference": difference}, nearest_answer({"two": 2, "four": 4, "eight": 8}, times))
+    return Facts({"difference": difference}, nearest_answers({"two": 2, "four": 4, "eight": 8}, times))
 
 
 @fact(row)
@@ -162,7 +161,7 @@ def off(subject: Subject) -> Facts:
     entropy_drop, best = float(entropy(scaled) - entropy(unscaled)), int(unscaled.argmax())
     return Facts(
         {"key": subject.matrix().col_name(best), "before": float(scaled[best]), "after": float(unscaled[best])},
-        right="same" if abs(entropy_drop) < 1e-9 else "sharper" if entropy_drop > 0 else "flatter",
+        ("same" if abs(entropy_drop) < 1e-9 else "sharper" if entropy_drop > 0 else "flatter",),
     )
 
 
@@ -172,27 +171,23 @@ def too_much(subject: Subject) -> Facts:
     numbers = subject.query_numbers()
     largest, usual = (float(subject.row_weights(scale).max()) for scale in (1 / numbers.q.size, None))
     answers = {"even": 1 / int(numbers.seen.sum()), "same": usual, "one": 1}
-    right = nearest_answer(answers, largest)
-    also_right = tuple(name for name in answers if name != right and abs(answers[name] - answers[right]) < 1e-6)
-    return Facts({"largest": largest, "even": answers["even"], "scaled": usual}, right, also_right=also_right)
+    return Facts({"largest": largest, "even": answers["even"], "scaled": usual}, nearest_answers(answers, largest))
 
 
 @fact(row)
 def one_row(subject: Subject) -> Facts:
     """Whether two weights of one row can both be 90%: its sum says so."""
-    return Facts({}, "yes" if float(subject.row_weights().sum()) >= 2 * 0.9 else "no")
+    return Facts({}, ("yes" if float(subject.row_weights().sum()) >= 2 * 0.9 else "no",))
 
 
 @fact()
 def favourites(subject: Subject) -> Facts:
     """How many different tokens the heads of one layer look at most, from the same row."""
-    at, layer, matrices = subject.row, HEAD[0], [subject.matrix()]
-    if subject.stack is not None:
-        heads = range(subject.stack.layers[layer].n_heads)
-        matrices = [head_matrix.head_matrix(subject.stack, layer, head, head_matrix.DisplayOptions()) for head in heads]
-    different = len({int(np.where(matrix.hidden[at], -1.0, matrix.values[at]).argmax()) for matrix in matrices})
-    values = {"token": matrices[0].row_name(at), "layer": layer, "heads": len(matrices), "different": different}
-    return Facts(values | {"few": FEW}, "one" if different == 1 else "few" if different <= FEW else "many")
+    at, (layer, _head) = subject.row, subject.head
+    weights = subject.head_layer.weights()[0, :, at].float().numpy(force=True)  # (H, K), 0 where masked
+    different = len({int(row.argmax()) for row in weights})
+    values = {"token": subject.matrix().row_name(at), "layer": layer, "heads": len(weights), "different": different}
+    return Facts(values | {"few": FEW}, ("one" if different == 1 else "few" if different <= FEW else "many",))
 
 
 @fact()
@@ -206,4 +201,4 @@ def unchanged(subject: Subject) -> Facts:
     both = ((before.k, longer.k), (before.v, longer.v))
     difference = max(float(np.abs(old[:same] - new[:same]).max()) for old, new in both)
     values = {"last": subject.tokens[-1], "difference": difference, "size": size}
-    return Facts(values, "no" if difference < 1e-4 * size else "yes")
+    return Facts(values, ("no" if difference < 1e-4 * size else "yes",))

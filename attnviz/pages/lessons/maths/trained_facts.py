@@ -10,7 +10,7 @@ from attnviz.base.message import Message, Problem
 from attnviz.base.rounding import format_number
 from attnviz.models.capture import Cut
 from attnviz.pages.explore.maths import why_there
-from attnviz.pages.lessons.maths.lesson_parts import Facts, Subject, fact, nearest_answer
+from attnviz.pages.lessons.maths.lesson_parts import Facts, Subject, fact, nearest_answers
 from attnviz.pages.why.maths import parts
 
 OFFERED = 3
@@ -37,7 +37,7 @@ def next_token(subject: Subject) -> Facts:
     by_label = sorted(offered, key=lambda choice: choice.label)
     return Facts(
         values | {"loss": -math.log(max(first.probability, 1e-30))},
-        str(first.token),
+        (str(first.token),),
         tuple((str(choice.token), choice.label) for choice in by_label),
     )
 
@@ -63,13 +63,8 @@ def who_said(subject: Subject) -> Facts:
             "value": float(sources[order[0]]),
             "rest": float(attribution.heads[layer, head] - sources[order[0]]),
         },
-        right=str(order[0]),
-        answers=tuple((str(at), name(at)) for at in offered),
-        also_right=tuple(
-            str(at)
-            for at in offered
-            if at != order[0] and format_number(sources[at], ".2f") == format_number(sources[order[0]], ".2f")
-        ),
+        tuple(str(at) for at in offered if format_number(sources[at], ".2f") == format_number(sources.max(), ".2f")),
+        tuple((str(at), name(at)) for at in offered),
     )
 
 
@@ -96,7 +91,7 @@ def find_cell(subject: Subject) -> why_there.Cell:
 
 def weights_of(subject: Subject, head: tuple[int, int]) -> np.ndarray:
     """Weights (K, K) of a head of the trained model, 0 where a key is hidden."""
-    matrix = head_matrix.head_matrix(subject.trained_run.stacks[0], *head, head_matrix.DisplayOptions())
+    matrix = head_matrix.head_matrix(subject.trained_run.stacks[0], *head)
     return np.where(matrix.hidden, 0.0, matrix.values)
 
 
@@ -131,7 +126,7 @@ def looks(subject: Subject) -> Facts:
             "value": found.value,
             "rest": found.difference - found.value,
         },
-        right="head" if found.source is not None else "mlp" if found.largest.startswith("mlp") else "token",
+        ("head" if found.source is not None else "mlp" if found.largest.startswith("mlp") else "token",),
     )
 
 
@@ -161,13 +156,12 @@ def writes(subject: Subject) -> Facts:
     )
 
 
-@fact()
+@fact(looks)
 def without(subject: Subject) -> Facts:
     """What is left of the weight when the path is cut, and when the part is switched off in the whole model."""
     cut = cut_part(subject, take_apart(subject).largest)
     total = cut.weight if cut.total is None else cut.total
-    left = {"all": 1.0, "half": 0.5, "none": 0.0}
     return Facts(
-        {**looks(subject).values, "before": cut.weight_before, "after": cut.weight, "off": total},
-        right=nearest_answer(left, cut.weight / max(cut.weight_before, 1e-30)),
+        {"before": cut.weight_before, "after": cut.weight, "off": total},
+        nearest_answers({"all": 1.0, "half": 0.5, "none": 0.0}, cut.weight / max(cut.weight_before, 1e-30)),
     )

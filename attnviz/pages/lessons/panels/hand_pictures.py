@@ -11,10 +11,11 @@ from attnviz.app import show
 from attnviz.app.links import link_state
 from attnviz.app.text import escape_markdown
 from attnviz.base.head_edit import SCALES
-from attnviz.base.packed import pack_bits, unpack_bits
+from attnviz.base.packed import pack_bits
 from attnviz.base.words import _
 from attnviz.canvas import tensor_board
 from attnviz.canvas.mask import mask_grid
+from attnviz.canvas.shared.packing import parse_bits
 from attnviz.canvas.word_dial import word_dial
 from attnviz.figures import heatmap
 from attnviz.pages.born import choices as born_choices
@@ -84,8 +85,8 @@ def draw_mask(subject: Subject, settings: PictureSettings, key: str) -> None:
     tokens = subject.first_words
     rules = (mask_rules.Rule("causal"),) if settings.get("mask") == "causal" else ()
     result = mask_lab.run(mask_lab.Config(tokens, rules=rules))
-    painted = _read_painted_mask(len(tokens))
-    if painted is not None:
+    painted = parse_bits(link_state.value(choices.PAINTED), result.mask.shape)
+    if painted is not None:  # else it was painted on a longer or shorter sentence
         result = mask_lab.run(
             mask_lab.Config(tokens, rules=rules, paint=mask_lab.find_paint(result.rules_alone, painted))
         )
@@ -102,13 +103,6 @@ def draw_mask(subject: Subject, settings: PictureSettings, key: str) -> None:
     st.caption(
         _("Random vectors with a seed. Scores kept: {kept} of {all}.").format(kept=result.pairs, all=result.square)
     )
-
-
-def _read_painted_mask(n: int) -> np.ndarray | None:
-    try:
-        return unpack_bits(base64.b64decode(link_state.value(choices.PAINTED)), (n, n))
-    except ValueError:
-        return None  # painted on a longer or shorter sentence
 
 
 def draw_order(subject: Subject, settings: PictureSettings, key: str) -> None:

@@ -35,7 +35,7 @@ from attnviz.base.message import Message, MessageList, Problem
 from attnviz.base.words import N_
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths.all_facts import FACTS, current_names
-from attnviz.pages.lessons.maths.lesson_parts import Lesson, LessonPicture, LessonStep, Notes, PageLink, Question
+from attnviz.pages.lessons.maths.lesson_parts import Lesson, LessonPicture, LessonStep, PageLink, Question
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 
 IN_BRACES = ("idea", "do", "question", "truth", "say", "wrong")  #: texts that facts may fill
@@ -201,7 +201,9 @@ def _read_step(table: _Table, is_custom: bool) -> LessonStep:
         _read_facts(table),
         _read_question(table, texts),
         _read_picture(table, "after") if "after" in table.fields else None,
-        Notes(texts["say"], texts["wrong"], _read_minutes(table)),
+        texts["say"],
+        texts["wrong"],
+        _read_minutes(table),
         table.read_names("terms", glossary_terms.TERMS),
         page,
         page_choices,

