@@ -142,18 +142,19 @@ def _open_next() -> None:
 
 
 def _draw_program_and_weights(name: str, mistake: maths.Mistake, line: int | None) -> None:
-    """Draw the program; beside it, once it is answered, what it and the right one give, and below, what finds it."""
+    """Draw the program and what it gives; once it is answered, what the right one gives, and below, what finds it."""
     grid = st.container(key="mistake-beside")  # the style of the page lays it out
     with grid.container():
         _draw_program(name, mistake, line)
-    if line is None:
-        return
     words, seed = split(link_state.value(choices.SENTENCE)), link_state.value(choices.SEED)
     found = cached_comparison(name, words, seed)
-    sentence = describe(found, words)
-    for side in ("wrong", "right"):
+    sentence = "" if line is None else describe(found, words)
+    sides: tuple[maths.Side, ...] = ("wrong",) if line is None else ("wrong", "right")
+    for side in sides:
         with grid.container():
             _draw_picture(found, side, words, name, sentence)
+    if line is None:
+        return
     st.markdown(f"**{sentence}** " + _(mistake.why))
     st.markdown("**" + _("The test that finds it: {test}").format(test=_(mistake.test)) + "** " + _verdict(found))
     st.code(mistake.check, language="python", wrap_lines=True)
