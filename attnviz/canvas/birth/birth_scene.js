@@ -29,7 +29,7 @@ export const NAME = 38;
 const GAP = 8;
 /** The widest word beside the pictures, where these are large and where they are small, and its letters. */
 const [LONGEST, LONGEST_BESIDE_SMALL, SMALL] = [76, 47, 10];
-const CHIP = { h: 40, room: 6, gap: 5 };
+const CHIP = { h: 40, room: 6, least: 2, gap: 5 };
 /** Letters of what stands below a word. */
 const BELOW = 12;
 /** Where it is narrower, or where it gives them one row, the words begin below what they are called. */
@@ -113,8 +113,11 @@ export function headLabels({ names, words }, { scores, silenced }, head) {
  */
 function placeChips(name, tokens, below, { widest, beside }, start, width) {
   const texts = below.map((_under, i) => visibleToken(tokens[i]));
-  const wide = texts.map((text) => Math.max(textWidth(text, 14, 600), widest) + 2 * CHIP.room);
-  const row = wide.reduce((sum, w) => sum + w + CHIP.gap, -CHIP.gap);
+  const letters = texts.map((text) => Math.max(textWidth(text, 14, 600), widest));
+  const rowOf = (/** @type {number} */ around) =>
+    letters.reduce((sum, w) => sum + w + 2 * around + CHIP.gap, -CHIP.gap);
+  const around = rowOf(CHIP.room) > width && rowOf(CHIP.least) <= width ? CHIP.least : CHIP.room;
+  const [wide, row] = [letters.map((w) => w + 2 * around), rowOf(around)];
   const left = width < NARROW || (beside + row > width && row <= width) ? 0 : beside;
   let [x, y] = [left, start + (left ? 0 : LINE)];
   const chips = below.map(({ text: under, good }, i) => {

@@ -14,7 +14,7 @@ import { drawWith, fillBox, strokePath, writeText } from "../shared/surface.js";
 /** @typedef {{ i: number, side: -1 | 1, w: number, h: number, label: Rectangle, from: number, y: number, lane: number, isCut: boolean }} Placed */
 
 /** Pixels above the layers, below them, of a layer without anything, of a line of text, from a flow's corner on. */
-const [TOP, FOOT, BASE, LINE, BEND] = [78, 50, 2, 16, 10];
+const [TOP, FOOT, BASE, LINE, BEND] = [78, 56, 2, 16, 10];
 /** Pixels of the whole, of a width from which on values stand beside names, and how much wider than high a flow may be. */
 const [HIGH, NARROW, STRETCH] = [450, 560, 2.5];
 
@@ -142,11 +142,11 @@ export function drawFlows(context, scene) {
     if (layer % (h > 11 ? 1 : 5) && h < 14) continue;
     writeText(context, String(layer), middle, y, theme, "12px", layer < at ? 0.85 : 0.35, "center");
   }
-  writeText(context, words.layer, middle, height - FOOT + 6, theme, "12px", 0.85, "center");
-  writeText(context, shortenText(`“${header.prompt}”`, width, 15, 600), middle, height - 26, theme, "600 15px", 1, "center");
+  writeText(context, words.layer, middle, height - FOOT + 8, theme, "12px", 0.85, "center");
+  writeText(context, shortenText(`“${header.prompt}”`, width, 15, 600), middle, height - 29, theme, "600 15px", 1, "center");
   drawNames(context, scene);
   drawSums(context, scene);
-  writeText(context, words.rest, 0, height - 6, theme, "12px", 0.85);
+  writeText(context, words.rest, 0, height - 9, theme, "12px", 0.85);
 } // prettier-ignore
 
 /** What stands beside the layers: a name and what it adds, struck through where it is cut. @param {DrawingContext} context @param {FlowsScene} scene */

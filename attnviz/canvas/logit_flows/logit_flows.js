@@ -80,7 +80,9 @@ class LogitFlows extends FilmView {
     this.about = about;
     if (!before) this.at = header.layers;
     this.arrive(header.layers, !before);
-    if (!before) this.playOnArrival();
+    // below the first part with a flow of its own little is added
+    if (!before)
+      this.playOnArrival(Math.min(...header.flows.flatMap(([, kind, layer]) => (kind === "rest" ? [] : [layer]))));
   }
 
   /** Whether the model can run again: not in a file, nor on a phone of a class. */

@@ -207,11 +207,11 @@ export class FilmView extends MovedView {
     );
   }
 
-  /** Plays once up to where it stands, as it is first seen; who asked for less motion finds it there. */
-  playOnArrival() {
+  /** Plays once up to where it stands, as it is first seen; who asked for less motion finds it there. @param {number} from */
+  playOnArrival(from = 0) {
     const end = this.at;
     if (!end || prefersReducedMotion()) return;
-    this.stand(0);
+    this.stand(from);
     this.play(this.players[0].button, end);
   }
 

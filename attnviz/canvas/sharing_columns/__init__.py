@@ -74,7 +74,7 @@ def _texts() -> dict[str, str]:
         "pause": _("Pause"),
         "queries": _("Query heads"),
         "keys": _("Their K/V heads"),
-        "cache": _("Their cache"),
+        "cache": _("Cache"),
         "state": _("A fixed state"),
         "film": _("From a K/V head for each query head to one for all"),
     }

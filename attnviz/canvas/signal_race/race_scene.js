@@ -146,10 +146,15 @@ function wayMarks(work) {
   });
 }
 
+/** How a machine works, in lines below its name. @param {Machine} machine @param {Race} race @param {Pick<Look, "header">} look */
+export function aboutLines(machine, { kernel, dilated: isDilated }, { header }) {
+  const { about, dilated = about } = header.machines[machine];
+  return wrapText(fill(isDilated ? dilated : about, { kernel, n: kernel - 1 }), NAMES - 26, 13);
+}
+
 /** Its name, how it works and how many steps it has taken. @param {Work} work */
 function captionMarks({ race, machine, look, lane, isNarrow, key, colour, taken, ink, x }) {
-  const { name, about, dilated = about, count } = look.header.machines[machine];
-  const { kernel } = race;
+  const { name, count } = look.header.machines[machine];
   const steps = Math.floor(taken);
   const written = { colour: readableColour(colour, look.theme.background), weight: 600 };
   const middle = lane.top + lane.h / 2;
@@ -167,7 +172,7 @@ function captionMarks({ race, machine, look, lane, isNarrow, key, colour, taken,
     if (number.x < goal) number.x -= look.width + 2 - goal; // the line to arrive at crosses no number
     return [textMark(key("name"), name, { x: 2, ...line }), number];
   }
-  const lines = wrapText(fill(race.dilated ? dilated : about, { kernel, n: kernel - 1 }), NAMES - 26, 13);
+  const lines = aboutLines(machine, race, look);
   return [
     textMark(key("name"), name, { x: 0, y: middle - 12, size: 17, ...written }),
     ...lines.map((line, n) => textMark(key("about", n), line, { x: 0, y: middle + 9 + 17 * n, size: 13, colour: ink })),

@@ -12,7 +12,7 @@ import { pictureHeight, placeOn } from "../shared/window.js";
 import { Glide } from "../scene/glide.js";
 import { drawMarks, travel } from "../scene/marks.js";
 import { textWidth } from "../scene/text_width.js";
-import { raceFigure, raceFilm, raceLayout, raceMarks, raceSentence } from "./race_scene.js";
+import { aboutLines, raceFigure, raceFilm, raceLayout, raceMarks, raceSentence } from "./race_scene.js";
 
 /** @import { Answer, Component, RaceHeader } from "../shared/types.js" */
 /** @import { Mark } from "../scene/marks.js" */
@@ -171,7 +171,8 @@ class SignalRace extends FilmView {
     const { lanes, x, isNarrow } = raceLayout(state, look);
     layOver(this.goal, { x: x(this.distance) - 16, y: 0, w: 32, h: this.height });
     const { top, h, name } = lanes[1];
-    Object.assign(this.tools.style, { top: `${isNarrow ? name - 2 : top + h / 2 - 58}px` });
+    const below = top + h / 2 + 6 + 17 * aboutLines("convolution", state, look).length;
+    Object.assign(this.tools.style, { top: `${isNarrow ? name - 2 : below}px` });
     this.tools.style.left = isNarrow ? `${14 + textWidth(machines.convolution.name, 15, 600)}px` : "0";
     setAttribute(this.dilate, "aria-pressed", String(this.dilated));
     const sentence = raceSentence(state, words);

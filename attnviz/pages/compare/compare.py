@@ -17,8 +17,8 @@ def page() -> None:
         PAGE,
         choices.SECTION,
         {
-            "table": (_("1 Race and costs"), draw_race_and_costs),
-            "shared": (_("2 What is shared"), what_is_shared.panel),
+            "table": (_("Race and costs"), draw_race_and_costs),
+            "shared": (_("What is shared"), what_is_shared.panel),
         },
     )
 
@@ -72,7 +72,6 @@ def _draw_typical_uses() -> None:
         }
         for use in layer_costs.USES
     ]
-    show.table_with_downloads(show.to_columns(rows), "typical-uses", "c-uses", link=_("its curves"))
     cheaper = sum(use.costs["attention"][0] <= use.costs["lstm"][0] for use in layer_costs.USES)
     dear = max(layer_costs.USES, key=lambda use: use.costs["attention"][0] / use.costs[use.kind][0])
     st.markdown(
@@ -89,6 +88,8 @@ def _draw_typical_uses() -> None:
             steps=dear.costs["lstm"][1],
         )
     )
+    with st.expander(_("All {n} uses").format(n=len(rows))):
+        show.table_with_downloads(show.to_columns(rows), "typical-uses", "c-uses", link=_("its curves"))
     show.program(layer_costs.USES_PROGRAM, "c-uses")
 
 

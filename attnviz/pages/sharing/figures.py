@@ -187,25 +187,27 @@ def heads_before_and_after(
     """
     n, bands = len(tokens), 1 if len(heads) <= ABREAST else 2
     across, gap, above = -(-len(heads) // bands), max(1, round(8 * n / side)), max(1, round(20 * n / side))
-    pair_height = above + 2 * n + 1
+    between = -(-18 * n // side)  # whole rows, for a line of text
+    pair_height = above + 2 * n + between
     shape = bands * pair_height, across * (n + gap) - gap
     z = np.full(shape, np.nan, np.float32)
     names = [label(t) for t in tokens]
     # tokens are labels of the axes, which only a hand that points at a cell sees: for each cell they would be thousands
-    query = [*[""] * above, *names, "", *names] * bands
+    query = [*[""] * above, *names, *[""] * between, *names] * bands
     key = [*names, *[""] * gap] * across
     shapes: list[dict[str, Any]] = []
     annotations: list[dict[str, Any]] = []
     grey = {"type": "rect", "line": {"width": 0}, "fillcolor": add_alpha(MASKED, 0.3), "layer": "below"}
     for i, head in enumerate(heads):
         top, left = i // across * pair_height + above, i % across * (n + gap)
-        for start, weights in ((top, before[i]), (top + n + 1, after[i])):
+        for start, weights in ((top, before[i]), (top + n + between, after[i])):
             z[start : start + n, left : left + n] = np.where(hidden, np.nan, weights)
             edges = {"x0": left - 0.5, "x1": left + n - 0.5, "y0": start - 0.5, "y1": start + n - 0.5}
             shapes.append(grey | edges)
         # an annotation: Streamlit's theme moves a title to the left edge of its chart
         look = {"font": {"size": 12}, "xanchor": "center", "yanchor": "bottom"}
-        annotations.append(note(left + (n - 1) / 2, top - 0.5, _("head {head}").format(head=head), **look))
+        for start, text in ((top, _("head {head}").format(head=head)), (top + n + between, _("shared"))):
+            annotations.append(note(left + (n - 1) / 2, start - 0.5, text, **look))
     trace = cells(z, WEIGHTS, 0, 1, hover="%{y} → %{x}<br><b>%{z:.4f}</b>", hoverongaps=False)
     bare: dict[str, Any] = dict.fromkeys(("showticklabels", "showgrid", "zeroline", "automargin"), False)
     return go.Figure(

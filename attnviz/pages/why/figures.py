@@ -25,33 +25,14 @@ def layer_ticks(layers: int) -> list[int]:
 
 
 # What a model would say if it ended at a layer.
-def _draw_with_legend(series: list[Series], title: str, layers: int, below: int, **look: Any) -> Figure:
-    height = int(np.clip(110 + ROW * (layers + below), 360, 620))
-    fig = chart(
-        series,
-        height=height,
-        title=escape_markup(title),
-        legend=dict(BELOW_ALL),
-        dragmode=False,
-        showlegend=True,
-        **look,
-    )
-    return fig.update_layout(margin_t=title_lines.margin_above(fig, 34))
-
-
-def _layer_axis(layers: int, below: int, **look: Any) -> dict[str, Any]:
-    return BARE | {"range": [-1.7 - below, layers + 0.1]} | look
-
-
 def lens_curves(
-    ranks: np.ndarray, shares: np.ndarray, names: Sequence[str], likeliest: Sequence[str], below: int, *, title: str
+    ranks: np.ndarray, shares: np.ndarray, names: Sequence[str], likeliest: Sequence[str], *, title: str
 ) -> Figure:
     """Logit lens: rank of each target token at the input of each layer; rank 1 at the right.
 
-    `ranks` and `shares`, its probability there, are (layers + 1, tokens); `likeliest` is the token of place 1;
-    `below` rows stand under the layers in the picture beside it.
+    `ranks` and `shares`, its probability there, are (layers + 1, tokens); `likeliest` is the token of place 1.
     """
-    layers, y = len(ranks) - 1, [n - 0.5 for n in range(len(ranks))]
+    layers, y = len(ranks) - 1, list(range(len(ranks)))
     strokes = ((PRIMARY[1], 3, None), (THEORY, 2, "dot"))
     hover = _("{token}: place {place}, {share}")
     curves = [
@@ -79,15 +60,18 @@ def lens_curves(
         showlegend=False,
     )
     worst = float(np.log10(max(10, ranks.max())))
-    powers, reach = {10**n: f"{10**n:,}" for n in range(6)}, [worst + 0.1, -0.4 * worst]
-    return _draw_with_legend(
+    powers, reach = {10**n: f"{10**n:,}" for n in range(6)}, [worst + 0.1, -0.25 * worst]
+    fig = chart(
         [*curves, tokens],
-        title,
-        layers,
-        below,
-        x=axis(_("place among all tokens"), labels=powers, type="log", range=reach),
-        y=_layer_axis(layers, below, showticklabels=False),
+        axis(_("place among all tokens"), labels=powers, type="log", range=reach),
+        axis(_("layer"), labels=layer_ticks(layers + 1), range=[-0.9, layers + 0.6], **BARE),
+        height=int(np.clip(110 + ROW * layers, 360, 620)),
+        title=escape_markup(title),
+        legend=dict(BELOW_ALL),
+        dragmode=False,
+        showlegend=True,
     )
+    return fig.update_layout(margin_t=title_lines.margin_above(fig, 34))
 
 
 def source_bars(tokens: Sequence[str], values: np.ndarray, unit: str) -> Figure:

@@ -47,7 +47,8 @@ def draw(
         )
         if picture.name == picture_input.EMPTY:
             text = _(
-                "Draw a digit on the picture: the model answers while you draw. Of nothing it says **{said}**, {share}."
+                "Draw a digit on the picture: the model answers while you draw. "
+                "Shown nothing, it says **{said}**, {share}."
             )
         st.markdown(text.format(said=before, share=share))
         return _answer_bars(loaded, run.answer, run.answer)

@@ -62,7 +62,7 @@ def draw_picture() -> None:
     column = stops[figure.at]
     sentence = _(
         "With {g} K/V {g:head|heads}, {model} keeps **{kept}** for {tokens:,} {tokens:token|tokens}, a batch of "
-        "{batch:,} and 16-bit numbers. That is {share:.3g}% of the {most} that MHA would keep."
+        "{batch:,} and 16-bit numbers. That is {share:.3g}% of the {most} that MHA would keep, drawn in grey behind."
     ).format(
         g=column.kv_heads,
         model=name,

@@ -129,10 +129,7 @@ def _group(run: ModelRun, result: Result) -> None:
         key="h-groups",
         sentence=join_sentences(
             _describe_group(most, float(result.weight_shifts[most]), per, len(run.stacks[0].queries.labels)),
-            _(
-                "Weights of each head, as trained above and sharing below; dark is 0, bright is 1, grey is hidden by "
-                "the mask."
-            ),
+            _("Each head as trained, and shared below it. Dark is weight 0, bright is 1, grey is hidden by the mask."),
         ),
         caption=_("Layer {layer} of {model} reads “{text}”.").format(
             model=run.name, layer=result.config.layer, text=run.request.text

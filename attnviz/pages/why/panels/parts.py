@@ -168,7 +168,6 @@ def _draw_lens(request: form.TokenRequest) -> None:
             attribution.lens,
             names,
             attribution.likeliest,
-            len(attribution.outside_layers),
             title=_("What it would say if it ended at a layer"),
         ),
         name=f"logit-lens-{request.run.request.model}",
