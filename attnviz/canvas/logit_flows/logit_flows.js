@@ -85,6 +85,11 @@ class LogitFlows extends FilmView {
       this.playOnArrival(Math.min(...header.flows.flatMap(([, kind, layer]) => (kind === "rest" ? [] : [layer]))));
   }
 
+  /** Few layers take their time. @param {number} stops */
+  pace(stops) {
+    return Math.max(super.pace(stops), Math.min(500 * stops, 4000));
+  }
+
   /** Whether the model can run again: not in a file, nor on a phone of a class. */
   get canRun() {
     const { cuts, session } = this.header;
