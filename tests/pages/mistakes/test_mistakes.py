@@ -91,12 +91,19 @@ def code_of(page):
     return unpack_blob(sent["code_lines"])[0]
 
 
+def drawn(page):
+    """The keys of what was sent."""
+    return sorted(key for key in page.session_state["_canvas_sent"] if key.startswith("mistake"))
+
+
 def test_a_guess_is_answered_and_only_then_the_right_line_is_sent(visit):
     page = sound(visit("mistakes", mistake="fill"))
     assert {line["sign"] for line in code_of(page)["lines"]} == {" "}
-    assert "RuntimeError" not in read(page)
+    assert drawn(page) == ["mistake-code", "mistake-wrong"], "the symptom, and no more"
+    assert "right is" not in read(page)
     page = sound(visit("mistakes", mistake="fill", guess="fill.4"))
     assert code_of(page)["right"] is True
+    assert drawn(page) == ["mistake-code", "mistake-right", "mistake-wrong"]
     assert [line["sign"] for line in code_of(page)["lines"] if line["sign"] != " "] == ["-", "+"]
     assert "It stops the wrong program and passes the right one." in read(page)
     page = sound(visit("mistakes", mistake="fill", guess="fill.2"))
