@@ -6,7 +6,7 @@ declarations: a page, a section or a lesson's picture that is added is, too.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import groupby
 
@@ -164,12 +164,12 @@ def window(browser):
         yield page
 
 
-def lasting(page, theme: str, rules) -> list[str]:
-    """Violations that are still there when the page has come to rest once more: a button fades in its own time."""
-    found = severe(page, rules)
+def lasting(page, theme: str, find: Callable[[], list[str]]) -> list[str]:
+    """Faults that are still there when the page has come to rest once more: a button fades, a chart is laid out anew."""
+    found = find()
     if found:
         still(page, theme)
-        found = severe(page, rules)
+        found = find()
     return found
 
 
@@ -186,7 +186,8 @@ def test_every_word_of_a_page_can_be_translated_has_room_and_is_read_by_all(long
             page.emulate_media(color_scheme=theme)
             resized(page, *size, theme)
             rules = () if size == SIZES[0] else OF_COLOURS
-            found = layout_faults(page) + lasting(page, theme, rules)
+            found = lasting(page, theme, lambda: layout_faults(page))
+            found += lasting(page, theme, lambda rules=rules: severe(page, rules))
             if is_a_picture(view):
                 found += begins_low(page, size)
                 if size == SIZES[0] and name != "pictures":  # its buttons take a line more: test_pictures.py asks it

@@ -237,6 +237,7 @@ class Presenter {
     storedPresentation.present = present;
     this.draw();
     this.tell();
+    if (present) this.scrollToFirstPicture(true, false); // now, and when the presented page has come
   }
 
   isDark() {
