@@ -165,7 +165,7 @@ def window(browser):
 
 
 def lasting(page, theme: str, find: Callable[[], list[str]]) -> list[str]:
-    """Faults that are still there when the page has come to rest once more: a button fades, a chart is laid out anew."""
+    """Faults that are still there when the page has come to rest once more: a button fades, a chart follows."""
     found = find()
     if found:
         still(page, theme)
