@@ -8,7 +8,7 @@ PAGE = Page(
     title=N_("Scaling"),
     heading=N_("Why divide by √d_k?"),
     about=N_(
-        "*“… pushing the softmax function into regions where it has extremely small gradients”* (Vaswani et al., 2017)"
+        "“… pushing the softmax function into regions where it has extremely small gradients” (Vaswani et al., 2017)"
     ),
     icon=":material/straighten:",
     group=UNDERSTAND,
