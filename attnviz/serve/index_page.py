@@ -19,9 +19,10 @@ import re
 from collections.abc import Mapping
 from copy import deepcopy
 from functools import cache
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -36,6 +37,7 @@ from attnviz.canvas.shared.component import SHARED
 from attnviz.figures import theme
 from attnviz.models import settings
 from attnviz.serve.compressed_files import STATIC
+from attnviz.serve.navigation import LANG
 from attnviz.serve.page_table import PAGES
 
 #: Widgets that nearly every page begins with, by the names of their scripts; one that is gone is left out.
@@ -98,8 +100,12 @@ class IndexPage:
                 packed = "content-encoding" in named
                 page = gzip.decompress(body) if packed else body
                 if STREAMLITS in page:  # not a file that a visitor saves
-                    page = self._rewrite_page(page, scope)
-                    body = gzip.compress(page, 6) if packed else page
+                    if address := _address_today(scope):  # Back then leads to where the visitor came from
+                        start["status"], named["location"], body = HTTPStatus.TEMPORARY_REDIRECT, address, b""
+                        del named["content-encoding"]
+                    else:
+                        page = self._rewrite_page(page, scope)
+                        body = gzip.compress(page, 6) if packed else page
                     named["content-length"] = str(len(body))
                     for name in ("etag", "last-modified"):  # they are of the page as it was
                         del named[name]
@@ -112,8 +118,7 @@ class IndexPage:
 
     def _rewrite_page(self, page: bytes, scope: Scope) -> bytes:
         query = parse_qs(scope["query_string"].decode("latin-1"))  # as bytes, %ff would end in an error
-        page_name = scope["path"].rstrip("/").rsplit("/", 1)[-1]
-        entry = next((candidate for candidate in PAGES if candidate.name == page_name), PAGES[0])
+        entry = _page_of(scope)
         root = _app_address(scope.get("scheme", "http"), Headers(scope=scope), self.base_path)
         sent = {name: values[-1] for name, values in query.items()}
         alone = follow_move(entry.name, sent)[1].get("figure", "") if query.get("embed") == ["true"] else ""
@@ -121,8 +126,21 @@ class IndexPage:
         last = f"{_scripts(entry)}<style>{style_sheet()}{share_menu.figure_style(alone)}</style>\n</head>"
         page = page.replace(b"<head>", first.encode(), 1).replace(b"</head>", last.encode(), 1)
         return _TITLE.sub(
-            lambda _title: _preview_tags(entry, query.get("lang", [""])[-1], root).encode(), page, count=1
+            lambda _title: _preview_tags(entry, query.get(LANG.name, [""])[-1], root).encode(), page, count=1
         )
+
+
+def _page_of(scope: Scope) -> Page:
+    page_name = scope["path"].rstrip("/").rsplit("/", 1)[-1]
+    return next((candidate for candidate in PAGES if candidate.name == page_name), PAGES[0])
+
+
+def _address_today(scope: Scope) -> str:
+    """The address, relative to what is asked for, of a section that has moved; empty where none has."""
+    page, sent = _page_of(scope).name, dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+    there, parameters = follow_move(page, sent)
+    above = "../" if scope["path"].endswith("/") else "./"
+    return "" if (there, parameters) == (page, sent) else f"{above}{there}?{urlencode(parameters)}"
 
 
 def _is_page(start: Message) -> bool:

@@ -109,6 +109,23 @@ def served(base=""):
     return TestClient(app, base_url="http://class.example:8501")
 
 
+@pytest.mark.parametrize(
+    "old, today",
+    [
+        ("/masks?m_view=training&lang=zh", "/born?born_section=others&born_changed=no-mask&lang=zh"),
+        ("/app/fast/?fast_section=traps", "/app/mistakes?mistake=no_maximum&guess=no_maximum.0"),
+        ("/positions?p_section=norm", "/positions?p_section=video&p_v_norm=full&p_v_growth=8"),
+    ],
+)
+def test_a_link_to_a_section_that_has_moved_is_answered_with_its_place_so_that_back_leads_to_where_one_was(old, today):
+    client = served()
+    for _again in range(2):  # kept, the second time
+        found = client.get(old)
+        assert [str(answer.url) for answer in found.history] == [f"http://class.example:8501{old}"]
+        assert str(found.url) == f"http://class.example:8501{today}"
+        assert "x-content-type-options" in found.history[0].headers
+
+
 @pytest.mark.parametrize("row", PAGES, ids=lambda row: row.name)
 def test_each_page_has_its_title_its_question_and_a_picture_of_this_server(row):
     client = served()
