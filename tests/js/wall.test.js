@@ -40,7 +40,7 @@ test("bars of softmax are as high as their shares, and shared heads as few as th
 for (const width of [300, 346, 700, 1123])
   test(`tiles stand beside each other in ${width} pixels, and none on another`, () => {
     const terms = Object.keys(PICTURES).map((id) => ({ id, name: id, first: "", rest: "", place: 0 }));
-    const { tiles, height, columns } = wallLayout({ terms, found: 5, asked: "", guess: "" }, width);
+    const { tiles, height, columns } = wallLayout({ terms, found: 5, asked: "", guess: "", among: 6 }, width);
     assert.ok(columns >= 2);
     tiles.forEach((tile, n) => {
       assert.ok(tile.x + tile.w <= width + 0.01 && tile.y + tile.h <= height);

@@ -8,6 +8,8 @@ from attnviz.base.words import _
 from attnviz.canvas.shared.component import mount_component
 from attnviz.live import canvas_wording
 
+AMONG = 6  #: words of which one is asked for, which one learns together
+
 
 @dataclass(frozen=True)
 class WallTerm:
@@ -52,6 +54,7 @@ class WallFigure:
             "found": len(self.terms) if self.found is None else self.found,
             "asked": self.asked,
             "guess": self.guess,
+            "among": AMONG,
             "title": self.title,
             "colours": canvas_wording.scene_colours(),
             "words": {

@@ -8,19 +8,19 @@ import { HIGH, termMarks, WIDE } from "./term_pictures.js";
 /** @import { DrawingContext, ForFile, GlossaryWallHeader, Theme } from "../shared/types.js" */
 /** @import { Figure } from "../scene/figure.js" */
 /** @typedef {{ key: string, alpha: number, x: number, y: number, w: number, h: number, named: number }} Tile `named`: how much its name is seen */
-/** @typedef {Pick<GlossaryWallHeader, "terms" | "found" | "asked" | "guess">} Wall */
+/** @typedef {Pick<GlossaryWallHeader, "terms" | "found" | "asked" | "guess" | "among">} Wall */
 /** @typedef {Pick<GlossaryWallHeader, "terms" | "numbers" | "asked" | "guess" | "words">} Drawn */
 
 /** Pixels of a tile at least, and of what stands below its picture; in a file. */
 const [LEAST, NAME, GAP, FILE] = [146, 44, 10, 1100];
-/** What is left of a word that was not looked for; and of how many words one is asked for, which one learns together. */
-const [FADED, ASKED] = [0.22, 6];
+/** What is left of a word that was not looked for. */
+const FADED = 0.22;
 
 /** The words that are looked for, or of which one is asked for. @param {Wall} wall */
-export function firstWords({ terms, found, asked }) {
+export function firstWords({ terms, found, asked, among }) {
   const place = terms.find(({ id }) => id === asked)?.place;
   if (place === undefined) return terms.slice(0, found);
-  return terms.filter((each) => Math.floor(each.place / ASKED) === Math.floor(place / ASKED));
+  return terms.filter((each) => Math.floor(each.place / among) === Math.floor(place / among));
 }
 
 /** Where each tile is. @param {Wall} wall @param {number} width */

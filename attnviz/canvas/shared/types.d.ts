@@ -491,9 +491,10 @@ export type GlossaryWallHeader = {
   numbers: Record<string, number>;
   /** so many words come first, the others are faded */
   found: number;
-  /** the word whose picture is looked for, and the one that was pressed */
+  /** the word whose picture is looked for, and the one that was pressed; of how many words that one learns together */
   asked: string;
   guess: string;
+  among: number;
   sentence: string;
   title: string;
   colours: Colours;

@@ -43,7 +43,10 @@ def _draw_wall(query: str, order: str) -> None:
     terms = [glossary_wall.WallTerm(id, named[id], sentences[id][0], sentences[id][1], places[id]) for id in ids]
     asked, guess = (link_state.value(choice) for choice in (choices.ASKED, choices.GUESS))
     asked = asked if asked in named else ""
-    guess = guess if asked and guess in named else ""
+    is_answer = (
+        asked and guess in named and places[guess] // glossary_wall.AMONG == places[asked] // glossary_wall.AMONG
+    )
+    guess = guess if is_answer else ""
     wall = glossary_wall.WallFigure(terms, glossary_terms.numbers(), len(found), asked, guess)
     glossary_wall.glossary_wall("glossary", wall, _sentence(query, order, len(found), len(ids)), _store)
     show.footer(
