@@ -55,7 +55,7 @@ CSV HTML JSON PNG SVG TOML JPEG WebP GIF GGUF UTF Python Streamlit JavaScript Ch
 NVIDIA SXM PCIe RTX KB TiB MFLOP TXT MD JSONL https arXiv XXL
 """
 #: what a trained model answers, parts of a word that is cut, and who made the pictures and where they come from
-ANSWERS = "believ Spain Rome Roma Florence Venice Milan But function science zero vultilion UCI scikit CC BY"
+ANSWERS = "believ Spain Rome Roma Florence Venice Milan But function science zero vultilion UCI scikit CC BY Vaswani"
 ALLOWED = frozenset(" ".join((FIELD, SYMBOLS, UNITS, ANSWERS)).split())
 
 #: What Streamlit itself says of its buttons and boxes, on the screen or to a screen reader: in English alone.
