@@ -9,7 +9,6 @@ next, not of what is on show, and only where one answer alone is right; else dra
 """
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -18,7 +17,6 @@ from attnviz.app import presenting, teaching
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.base.words import _, join_sentences
-from attnviz.canvas.shared.component import projector
 
 
 def ask(
@@ -28,15 +26,15 @@ def ask(
     truth: Callable[[], tuple[str, str]],
     *,
     about: str = "",
-    shows: Mapping[Choice[Any], tuple[Any, Any]] = MappingProxyType({}),
+    shows: Callable[[bool], Mapping[Choice[Any], Any]] = lambda _answered: {},
 ) -> None:
     """Draw the question with a button for each answer, a label by its id; once answered, the guess and the truth.
 
     `truth` is called when it is told: the id of the right answer, "" where no answer is exact, and a computed sentence
     that is understood without the question. `about` names what is asked about, a head say: a guess about another one
-    counts for nothing. `shows`: choices that an answer sets, so that the picture shows the truth, and their values
-    when the question is asked again. A lecturer can put the question to a room. Nothing is asked where a figure is
-    embedded alone.
+    counts for nothing. `shows`: what an answer chooses beside, so that the picture shows the truth, given True, and
+    what asking again does, given False. A lecturer can put the question to a room. Nothing is asked where a figure
+    is embedded alone.
     """
     if presenting.embedded_figure():
         return
@@ -44,12 +42,13 @@ def ask(
     guess = link_state.value(choice)
 
     def take(answer: str) -> None:
-        link_state.set_many({choice: answer, **{other: value for other, (value, _again) in shows.items()}})
+        link_state.set_many({choice: answer, **shows(answer != choice.default)})
 
-    if projector() is not None:
+    def tell_room() -> tuple[list[int], str]:
         right, because = truth()
-        places = [place for place, answer in enumerate(answers) if answer == right]
-        teaching.offer_question(question, [*answers.values()], places, because, lambda place: take([*given][place]))
+        return [place for place, answer in enumerate(answers) if answer == right], because
+
+    teaching.offer_question(question, [*answers.values()], tell_room, lambda place: take([*given][place]))
     with st.container(key=f"guess-{choice.name}", horizontal=True, vertical_alignment="center", gap="small"):
         if guess not in given:
             st.markdown(f"**{question}**", width="content")
@@ -63,8 +62,8 @@ def ask(
             key=f"{choice.name}-again",
             type="tertiary",
             icon=":material/undo:",
-            on_click=link_state.set_many,
-            args=({choice: choice.default, **{other: value for other, (_shown, value) in shows.items()}},),
+            on_click=take,
+            args=(choice.default,),
         )
 
 

@@ -138,18 +138,23 @@ class PageQuestion:
 
     text: str
     words: Sequence[str]  #: its answers
-    right: Sequence[int]  #: which of them are right
-    because: str  #: what is said of them
+    truth: Callable[[], tuple[Collection[int], str]]  #: which of them are right, and what is said of them
     reveal: Callable[[int], None]  #: shows on the page what follows for who chose an answer; a callback
 
 
 def offer_question(
-    prompt: str, answers: Sequence[str], right: Collection[int], because: str, reveal: Callable[[int], None]
+    prompt: str,
+    answers: Sequence[str],
+    truth: Callable[[], tuple[Collection[int], str]],
+    reveal: Callable[[int], None],
 ) -> None:
-    """Let the lecturer ask the room a question of the page that is drawn; `right` are the places of right answers."""
+    """Let the lecturer ask the room a question of the page that is drawn.
+
+    `truth` is called when it is asked: the places of right answers, and what is said of them.
+    """
     if projector() is not None:
-        prompt, because, *words = map(strip_markdown, (prompt, because, *answers))
-        st.session_state[_OFFERED] = PageQuestion(prompt, words, sorted(right), because, reveal)
+        prompt, *words = map(strip_markdown, (prompt, *answers))
+        st.session_state[_OFFERED] = PageQuestion(prompt, words, truth, reveal)
 
 
 def join_addresses(code: str) -> list[JoinAddress]:
@@ -223,7 +228,9 @@ def _ask(room: Projector, text: str, query: int | None, prompt: str = "") -> Non
 def _ask_page_question(room: Projector) -> None:
     """Ask the question of the page that is on show."""
     if (offered := st.session_state.get(_PAGE_QUESTION)) is not None:
-        _open_question(room, offered.text, offered.words, truth={"right": offered.right, "because": offered.because})
+        right, because = offered.truth()
+        truth = {"right": sorted(right), "because": strip_markdown(because)}
+        _open_question(room, offered.text, offered.words, truth=truth)
 
 
 def _ask_own_question(room: Projector, request: WallRequest) -> None:
@@ -290,8 +297,10 @@ def _show_answer(room: Projector) -> None:
         shown = shown_counts(counts)
         room.write("question", json.dumps(question | {"truth": known | shown}))
         offered = st.session_state.get(_PAGE_QUESTION)
-        if offered is not None and offered.text == question["text"] and (shown["taps"] or offered.right):
-            offered.reveal(int(np.argmax(shown["taps"])) if shown["taps"] else offered.right[0])
+        if offered is not None and offered.text == question["text"]:
+            chosen = [int(np.argmax(shown["taps"]))] if shown["taps"] else sorted(offered.truth()[0])
+            if chosen:
+                offered.reveal(chosen[0])
         return
     answered = _read(room, "answered", [])
     row = class_row(counts, question["query"])

@@ -329,8 +329,7 @@ def _draw_question(
     teaching.offer_question(
         prompt,
         list(answers.values()),
-        {ids.index(id) for id in right if id in answers},
-        because,
+        lambda: ({ids.index(id) for id in right if id in answers}, because),
         lambda place: link_state.set_and_push(choices.GUESS, ids[place]),
     )
     if not guess:

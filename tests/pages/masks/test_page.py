@@ -75,12 +75,13 @@ def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
 
 
 def test_the_word_in_the_link_is_shown_and_a_shorter_sentence_has_its_last(visit):
-    def word(**link):
-        return next(header for header, _payload in canvases(visit("masks", **link)) if "label" in header)["word"]
+    def shown(name, **link):
+        return next(header for header, _payload in canvases(visit("masks", **link)) if "label" in header)[name]
 
-    assert word(m_word="7") == 7
-    assert word(m_word="7", m_text="a b c") == 2
-    assert word(m_text="lonely") == 0
+    assert shown("word", m_word="7") == 7
+    assert shown("word", m_word="7", m_text="a b c") == 2
+    assert shown("word", m_text="lonely") == 0
+    assert shown("q", m_text="a \u202e c") == ["a", "U+202E", "c"], "what cannot be seen has a name"
 
 
 def test_layers_in_the_link_are_shown(visit):

@@ -115,7 +115,7 @@ def _ask(step: str, ids: tuple[str, ...], view: boards.View, row: int) -> None:
             ),
         ),
         about=about,
-        shows={choices.STEP: ("softmax", ids[softmax - 1]), choices.AT["part"]: (0, 0)},
+        shows=lambda answered: {choices.STEP: ids[softmax - (not answered)], choices.AT["part"]: 0},
     )
 
 

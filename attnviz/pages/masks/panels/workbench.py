@@ -9,11 +9,13 @@ import streamlit as st
 
 from attnviz.app import guess, show, widgets
 from attnviz.app.links import link_state
+from attnviz.app.links.choices import Choice
 from attnviz.app.text import quote_word
 from attnviz.base.words import _, join_list, ngettext, translate_message
 from attnviz.canvas.mask import mask_grid
 from attnviz.live.matrix_figures import MaskFigure
 from attnviz.live.scene_figure import SceneFigure
+from attnviz.models.tokens import token_label
 from attnviz.pages.masks import choices
 from attnviz.pages.masks.maths import mask_lab, mask_rules
 
@@ -27,11 +29,12 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
     row = widgets.limit_choice(choices.WORD, len(result.tokens) - 1, usual=result.telling_row)
     layers = (link_state.value(choices.LAYERS), mask_lab.MOST_LAYERS)
     shown: dict[str, Any] = {"scores": result.scores, "scale": mask_lab.SCALE, "word": row, "layers": layers}
-    figure = MaskFigure(result.mask, result.tokens, result.tokens, **shown)
+    labels = [token_label(word) for word in result.tokens]
+    figure = MaskFigure(result.mask, labels, labels, **shown)
     mask_grid(
         "m-grid",
         result.mask,
-        result.tokens,
+        labels,
         on_change=partial(store_painting, result.rules_alone),
         label=_("Who may look at whom"),
         on_stand=lambda word, height: link_state.set_many({choices.WORD: word, choices.LAYERS: height}),
@@ -98,16 +101,22 @@ def _ask(result: mask_lab.Result, row: int) -> None:
             after=after[other],
             **named,
         )
-    closed, opened = result.mask.copy(), result.mask.copy()
-    closed[row, key], opened[row, key] = False, True
-    after_it, again = (mask_lab.find_paint(result.rules_alone, mask) or mask_lab.Painted() for mask in (closed, opened))
+
+    def paint(answered: bool) -> dict[Choice[Any], Any]:
+        mask = result.mask.copy()
+        mask[row, key] = not answered
+        return {
+            choices.PAINT: mask_lab.find_paint(result.rules_alone, mask) or mask_lab.Painted(),
+            choices.WORD: row,
+        }
+
     guess.ask(
         choices.GUESS,
         _("Close {key} for {query}: what becomes of its {share:.0%}?").format(share=before[key], **named),
         {"lost": _("It is lost"), "alike": _("Open words share it evenly"), "share": _("Each gets in proportion")},
         lambda: (fate, because),
         about=f"{row}.{key}",
-        shows={choices.PAINT: (after_it, again), choices.WORD: (row, row)},
+        shows=paint,
     )
 
 

@@ -60,8 +60,7 @@ def panel() -> None:
     teaching.offer_question(
         _("Which line is wrong?"),
         [escape_markdown(f"{number}: {mistake.wrong_code[number - 1].text.strip()}") for number in numbers],
-        {numbers.index(number) for number in mistake.wrong_lines},
-        _(mistake.why),
+        lambda: ({numbers.index(number) for number in mistake.wrong_lines}, _(mistake.why)),
         lambda place: link_state.set_and_push(choices.GUESS, (name, numbers[place])),
     )
 

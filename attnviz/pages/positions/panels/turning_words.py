@@ -103,7 +103,9 @@ def _ask(found: experiment.TurningWords, state: DialState) -> None:
         {"moved": moved, "before": before, "own": _("at itself"), "other": _("at another word")},
         lambda: (right, because),
         about=str(row),
-        shows={choices.WORD_ORDER: (".".join(map(str, exchange.order)), choices.WORD_ORDER.default)},
+        shows=lambda answered: {
+            choices.WORD_ORDER: ".".join(map(str, exchange.order)) if answered else choices.WORD_ORDER.default
+        },
     )
 
 

@@ -127,7 +127,7 @@ def _ask(request: form.TokenRequest, at: tuple[int, int]) -> None:
         {"less": _("Less: others make up"), "same": _("Just that, within 10%"), "more": _("More: others lose, too")},
         rerun,
         about=name,
-        shows={choices.AT: (name, name), choices.SILENCE: (True, False)},
+        shows=lambda answered: {choices.AT: name, choices.SILENCE: answered},
     )
 
 
