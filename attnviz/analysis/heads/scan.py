@@ -253,6 +253,13 @@ def _token_ids(trace: Trace, layers: list[tuple[int, RecordedLayer]]) -> Tensor:
     if not layers:
         raise Problem("the model has no self-attention to look at")
     b, _, _, k_len = layers[0][1].shape
+    text = trace.inputs.get("input_ids")
+    if text is not None and text.dim() == 2 and text.shape[1] != k_len:
+        raise Problem(
+            "this model attends over {positions} positions for {count} tokens: which token stands where is not known",
+            positions=k_len,
+            count=text.shape[1],
+        )
     candidates = (
         tensor for tensor in trace.inputs.values() if tuple(tensor.shape) == (b, k_len) and tensor.dtype == torch.long
     )

@@ -28,6 +28,7 @@ from attnviz.models.capture.forward_pass import (
     is_hidden,
     is_within,
     modules_by_name,
+    parent_name,
     replace_hidden,
     this_thread_only,
     unwrap_model,
@@ -36,7 +37,7 @@ from attnviz.models.capture.head_selection import resolve_index, to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.residual import LogitPath, Residual, freeze_norm
 from attnviz.models.capture.run import capture
-from attnviz.models.capture.stream_parts import BlockCall, BlockListener, ModelPass, StopRun
+from attnviz.models.capture.stream_parts import BlockCall, BlockListener, ModelPass, StopRun, StreamStart
 from attnviz.models.capture.trace import Trace
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import label_of, token_id
@@ -125,8 +126,8 @@ def head_circuits(
 ) -> HeadCircuits:
     """Compute the QK and OV circuits of a head over the vocabulary, or over `tokens`.
 
-    Each token's embedding goes straight through the layer's norm and projections, with the query `distance` positions
-    after the key. Learned positions are left out.
+    Each token's embedding, with the norm of the embeddings if there is one, goes straight through the layer's norm and
+    projections, with the query `distance` positions after the key. Positions that are added to it are left out.
     """
     tokenizer = model.tokenizer if isinstance(model, LoadedModel) else None
     model = unwrap_model(model)
@@ -146,13 +147,14 @@ def head_circuits(
     if embeds.embedding_dim != here[block].hidden.shape[-1]:
         raise Problem("the token vectors of {model} are not as wide as its stream", model=type(model).__name__)
     kv_head = head * recorded.n_kv_heads // recorded.n_heads
+    start = model_pass.starts.get(parent_name(block), StreamStart())
     require_whole("distance", distance, 0)
     there = here if distance == 0 else _run_one_token(model, distance)[2]
     ids = torch.arange(embeds.num_embeddings) if tokens is None else torch.tensor(chosen)
     parts: list[tuple[Tensor, Tensor, Tensor]] = []
     for some in ids.split(8 * ROWS):
         with torch.no_grad():
-            rows = embeds(some.to(input_device(embeds)))[:, None]  # (N, 1, M)
+            rows = start.stream_of(model, embeds(some.to(input_device(embeds)))[:, None])  # (N, 1, M)
         later, first = (_read_attention(model_pass, block, recorded, calls[block], rows) for calls in (there, here))
         q, _, _ = later.qkv
         _, k, v = first.qkv
@@ -341,10 +343,10 @@ def _read_attention(
     reader.target, reader.change = layer.name, reader.change_layer
     try:
         _run_call(model_pass, reader, seen.module, call)
-    except (RuntimeError, ValueError):
+    except (RuntimeError, ValueError, IndexError):
         try:
             _run_call(model_pass, reader, seen.module, call.repeat_rows(len(rows), layer.n_heads))
-        except (RuntimeError, ValueError) as error:
+        except (RuntimeError, ValueError, IndexError) as error:
             raise Problem("{name} cannot be run on token vectors alone: it reads more than them", name=name) from error
     if not reader.layers:
         raise Problem("{name} calls no attention that can be read", name=name)

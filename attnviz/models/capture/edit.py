@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from itertools import product
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -231,33 +231,38 @@ def edit_streams(model: nn.Module, edits: Sequence[Edit], locate: StreamLocator 
     """Apply the `stream` of each edit at its blocks' input, for this thread's passes inside the block."""
     hooks = (
         block.register_forward_pre_hook(
-            this_thread_only(partial(_edit_block_input, edit, name, locate)), with_kwargs=True
+            this_thread_only(partial(_edit_block_input, edit, name, met, locate)), with_kwargs=True
         )
         for edit in edits
-        for name, block in _select_blocks(model, edit)
+        for met, (name, block) in _select_blocks(model, edit)
     )
     with attach_hooks(hooks):
         yield
 
 
-def _select_blocks(model: nn.Module, edit: Edit) -> list[NamedBlock]:
+class _MetTowers(NamedTuple):
+    """The lists of blocks in which one choice of layers was met: a picture's tower is not, where a text runs alone."""
+
+    choice: int | str
+    towers: set[str]
+
+
+def _select_blocks(model: nn.Module, edit: Edit) -> list[tuple[_MetTowers, NamedBlock]]:
     """Blocks that an edit names by number or module name; raises a Problem if one does not exist."""
     lists = list_blocks(model, edit.tower)
-    chosen: list[NamedBlock] = []
+    chosen: list[tuple[_MetTowers, NamedBlock]] = []
     for choice in resolve_layers(edit.layers):
         if isinstance(choice, str) and choice != "all":
             named = [block for blocks in lists.values() for block in blocks if is_within(block[0], choice)]
         else:
-            if len(lists) > 1:
-                raise Problem(
-                    "layer {index} is in {towers}: say which, as tower", index=choice, towers=MessageList(sorted(lists))
-                )
-            blocks = next(iter(lists.values()), [])
-            number = len(blocks) + choice if isinstance(choice, int) and choice < 0 else choice
-            named = [block for block in blocks if choice == "all" or block[0].rpartition(".")[2] == str(number)]
+            named = []
+            for blocks in lists.values():
+                number = len(blocks) + choice if isinstance(choice, int) and choice < 0 else choice
+                named += [block for block in blocks if choice == "all" or block[0].rpartition(".")[2] == str(number)]
         if not named:
             raise Problem("{model} has no layer {missing} to change", model=type(model).__name__, missing=choice)
-        chosen += named
+        met = _MetTowers(choice, set())
+        chosen += [(met, block) for block in named]
     return chosen
 
 
@@ -272,9 +277,22 @@ def list_blocks(model: nn.Module, tower: str | None) -> dict[str, list[NamedBloc
 
 
 def _edit_block_input(
-    edit: Edit, name: str, locate: StreamLocator, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+    edit: Edit,
+    name: str,
+    met: _MetTowers,
+    locate: StreamLocator,
+    _: nn.Module,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Forward pre-hook: edit the hidden states of a block's input."""
+    met.towers.add(parent_name(name))
+    if len(met.towers) > 1 and (met.choice == "all" or not isinstance(met.choice, str)):
+        raise Problem(
+            "layer {index} is in {towers}: say which, as tower",
+            index=met.choice,
+            towers=MessageList(sorted(met.towers)),
+        )
     return replace_hidden(name, lambda stream: _edit_stream(edit, name, stream, locate), args, kwargs)
 
 

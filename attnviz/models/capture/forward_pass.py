@@ -79,7 +79,8 @@ def replace_hidden(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments of a module with `change` applied to the first hidden states among them, wherever they stand."""
     hidden = next((value for value in (*args, *kwargs.values()) if is_hidden(value)), None)
-    if hidden is None:
+    several = bool(args) and isinstance(args[0], Tensor) and args[0].dim() > 3  # streams side by side, as in Gemma 3n
+    if hidden is None or several:
         raise Problem("{name} is not given a residual stream", name=name)
     new = change(hidden)  # CTRL's attention is given one tensor three times, as queries, keys and values
     others = {key: new if value is hidden else value for key, value in kwargs.items()}

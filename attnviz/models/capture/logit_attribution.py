@@ -58,7 +58,7 @@ class LogitAttribution:
     biases: Tensor  #: (B, L): of the output projections' biases
     layers: tuple[str, ...]  #: the layers' dotted names; of an encoder-decoder, those of the decoder
     mlps: Tensor  #: (B, L): of a block with self- and cross-attention at the second; 0 at the first
-    embedding: Tensor  #: (B,): of the token's own vector
+    embedding: Tensor  #: (B,): of the token's own vector, or of all that a stream begins with that is no sum of vectors
     positions: Tensor | None  #: (B,): of the learned vector of its position; None where the model adds none
     rest: Mapping[str, Tensor]  #: (B,) each: of the biases of norms and of the unembedding, by the modules' names
     logit: Tensor  #: (B,): what the model itself answers, before a final soft-cap; NaN where only `total` is known

@@ -223,6 +223,8 @@ class Residual:
         return len(self.streams)
 
     def __getitem__(self, index: int) -> Tensor:
+        if not self.streams:
+            raise Problem("the residual stream of this model was not read: {why}", why=self.why)
         return self.streams[index]
 
     def __iter__(self) -> Iterator[Tensor]:

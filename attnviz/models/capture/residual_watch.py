@@ -197,8 +197,10 @@ class ResidualWatch:
             self.calls.setdefault(name, []).append(BlockCall.of_pass(args, kwargs))
         hidden = next((t for t in (*args, *kwargs.values()) if is_hidden(t) or _is_flat(t)), None)
         output = output[0] if isinstance(output, tuple | list) and output else output
-        if isinstance(module, nn.Embedding) and is_hidden(output):
-            self.embedded.setdefault(name, []).append(output.detach())
+        looks_up = isinstance(module, nn.Embedding) or (hidden is None and not any(True for _ in module.children()))
+        if looks_up and (is_hidden(output) or _is_flat(output)):  # XGLM makes sines of positions in a module of its own
+            vectors = output.detach().clone()  # which CTRL multiplies in place
+            self.embedded.setdefault(name, []).append(vectors[None] if vectors.dim() == 2 else vectors)
         elif hidden is not None and (is_hidden(output) or _is_flat(output)):
             if block_name(name) == parent_name(name):  # what a block may add to in place
                 self._copies[name] = output.detach().clone()
@@ -311,11 +313,8 @@ class ResidualWatch:
             tables = {table: out for table, out in self.embedded.items() if not table.startswith((f"{name}.", *others))}
             starts[name] = StreamStart()
             for call in (0, -1):  # the encoder looks its tokens up before the decoder does
-                norm, vectors = find_start(
-                    self.model, first, outside, {table: out[call] for table, out in tables.items()}
-                )
-                if norm is not None or vectors:
-                    starts[name] = StreamStart(norm, vectors)
+                found = find_start(self.model, first, outside, {table: out[call] for table, out in tables.items()})
+                starts[name] = found or starts[name]
         return starts
 
     def _block_lists(self, layers: tuple[RecordedLayer, ...]) -> list[list[str]]:
@@ -455,6 +454,8 @@ def logit_path(
     steps, last = _find_steps(end, head, at.unique())
     output = next(name for name, module in modules_by_name(model).items() if module is layer)
     weight = projection_weight(layer, width)
+    if last.shape[-1] != weight.shape[1]:
+        raise Problem("what its last block hands on is not as wide as what its output layer reads")
     path = LogitPath(steps, weight, layer_bias(layer), output=output)
     products = vectors_at(last, at[:, None])[:, 0] @ to_float32(weight).mT
     bias = torch.zeros(1, device=products.device) if path.bias is None else to_float32(path.bias)
@@ -531,45 +532,46 @@ def _freeze_activation(name: str, inputs: Tensor, outputs: Tensor) -> FrozenMap:
 
 def find_start(
     model: nn.Module, first: Tensor, outside: list[Passage], tables: dict[str, Tensor]
-) -> tuple[FrozenMap | None, dict[str, Tensor]]:
-    """Norm between the embeddings and the start of the stream, and the vectors added to the token embeddings.
+) -> StreamStart | None:
+    """How the stream begins: the norm of the embeddings, if there is one, and what is added to the token's.
 
-    Vectors are by the names of their tables. None and {} if the stream begins in another way.
+    None if it begins in another way.
     """
     ask = getattr(model, "get_input_embeddings", None)
     embedding = ask() if callable(ask) else None
     names = modules_by_name(model)
     weight = getattr(embedding, "weight", None)
-    of_tokens = {name for name in tables if weight is not None and names[name].weight is weight}
-    others = {name: table for name, table in tables.items() if name not in of_tokens}
+    of_tokens = {name for name in tables if weight is not None and getattr(names[name], "weight", None) is weight}
+    others = {name: t for name, t in tables.items() if name not in of_tokens and t.shape[1:] == first.shape[1:]}
     token = next((table for name, table in tables.items() if name in of_tokens), None)
-    if token is None:
-        return None, {}
-    for norm in (
-        None,
-        *(
-            passage
-            for passage in outside
-            if passage.hidden_out.shape == first.shape and torch.equal(passage.hidden_out, first)
-        ),
-    ):
-        target = first if norm is None else norm.hidden_in
-        if _is_sum(target, token, others):
-            measured = None if norm is None else norm.as_norm()
-            if norm is None or measured is not None:
-                return measured, {_table_kind(name): table for name, table in others.items()}
-    return None, {}
+    if token is None or token.shape[1:] != first.shape[1:]:
+        return None
+    last = [p for p in outside if p.hidden_out.shape == first.shape and torch.equal(p.hidden_out, first)]
+    for norm in (None, *last):
+        for vectors in (others, *({**others, "positions": rows} for rows in _kept_vectors(model, first))):
+            factor = _token_factor(first if norm is None else norm.hidden_in, token, vectors)
+            measured = None if norm is None or factor is None else norm.as_norm()
+            if factor is not None and (norm is None or measured is not None):
+                return StreamStart(measured, {_table_kind(name): table for name, table in vectors.items()}, factor)
+    return None
 
 
-def _is_sum(target: Tensor, token: Tensor, others: dict[str, Tensor]) -> bool:
-    """Whether `target` (B, Q, M) is the sum of a multiple of the token embeddings and the other vectors."""
-    if any(vectors.shape[1:] != target.shape[1:] for vectors in (token, *others.values())):
-        return False
+def _kept_vectors(model: nn.Module, first: Tensor) -> Iterator[Tensor]:
+    """The first vectors (1, Q, M) of tables that the model keeps as mere tensors, as CTRL keeps those of positions."""
+    length, width = first.shape[1:]
+    for module in model.children():
+        tables = (table for table in module.buffers(recurse=False) if table.dim() == 2 and table.shape[1] == width)
+        yield from (table[None, :length].to(first) for table in tables if len(table) >= length)
+
+
+def _token_factor(target: Tensor, token: Tensor, others: dict[str, Tensor]) -> float | None:
+    """What the token embeddings are multiplied by where `target` (B, Q, M) is their sum with the other vectors."""
     others_sum = sum((to_float32(vectors) for vectors in others.values()), torch.zeros_like(to_float32(token)))
     factor = ((to_float32(target) - others_sum) * to_float32(token)).sum() / to_float32(token).square().sum().clamp_min(
         1e-30
     )
-    return is_close((factor * to_float32(token) + others_sum).to(target.dtype), target, 2.0)
+    fits = is_close((factor * to_float32(token) + others_sum).to(target.dtype), target, 2.0)
+    return float(factor) if fits else None
 
 
 def _table_kind(name: str) -> str:

@@ -164,8 +164,9 @@ def _run_passes(
         raise Problem('logits={logits} must be "last", "all" or None', logits=repr(logits))
     model = unwrap_model(model)
     changes = EditedPass(model, tuple(edit for edit in edits if not edit.of_stream))
-    with edit_streams(model, [edit for edit in edits if edit.of_stream]):
-        trace = _run_module(model, args, logits, inputs, grad, residual, changes)
+    streams = [edit for edit in edits if edit.of_stream]
+    with edit_streams(model, streams):
+        trace = _run_module(model, args, logits, inputs, grad, residual, changes, once=bool(streams))
     changes.require_all_applied()
     if trace.model_pass is not None:
 
@@ -185,14 +186,17 @@ def _run_module(
     grad: bool,
     residual: bool | str,
     changes: EditedPass,
+    once: bool,
 ) -> Trace:
-    """Run one pass of a module with the recorder that fits it."""
+    """Run one pass of a module with the recorder that fits it; a second one where it may run more than `once`."""
     if uses_interface(model):
         trace, _ = record_pass(
             model, Recorder(model, grad, residual, changes.edit_layer), logits, _bind_arguments(model, args, inputs)
         )
-        if trace.layers or changes.edits:
+        if trace.layers:
             return trace
+        if changes.edits or once:
+            raise _cannot_change(model)
     if is_transformers(model) and not inputs.get("output_attentions"):
         plain, bound = PlainRecorder(model, grad, residual, changes.edit_layer), _bind_arguments(model, args, inputs)
         plain.exact_only = True
@@ -203,17 +207,21 @@ def _run_module(
     if not is_transformers(model):
         return record_plain(model, args, logits, inputs, grad, residual, changes.edit_layer)
     if changes.edits:
-        raise Problem(
-            "{model} computes attention in its own way; it can be shown but not changed. A forward hook of torch can "
-            "change what one of its modules hands on, and capture then records the changed pass",
-            model=type(model).__name__,
-        )
+        raise _cannot_change(model)
     if residual:
         raise Problem(
             "{model} gives its weights only, and not its residual stream; leave residual out",
             model=type(model).__name__,
         )
     return record_reported_layers(model, logits, _bind_arguments(model, args, inputs))
+
+
+def _cannot_change(model: nn.Module) -> Problem:
+    return Problem(
+        "{model} computes attention in its own way; it can be shown but not changed. A forward hook of torch can "
+        "change what one of its modules hands on, and capture then records the changed pass",
+        model=type(model).__name__,
+    )
 
 
 def _bind_arguments(model: nn.Module, args: tuple[Any, ...], inputs: dict[str, Any]) -> dict[str, Any]:

@@ -110,6 +110,15 @@ class StreamStart:
 
     norm: FrozenMap | None = None
     vectors: Mapping[str, Tensor] = field(default_factory=dict)  #: (B or 1, Q, M), by the names of their tables
+    factor: float | None = None  #: of the token's vector; None where the stream begins in another way
+
+    def stream_of(self, model: nn.Module, tokens: Tensor) -> Tensor:
+        """The stream's start of token vectors (N, 1, M), with all that is added to them but positions."""
+        if self.factor is None:
+            raise Problem("the stream of {model} does not begin with the vectors of tokens", model=type(model).__name__)
+        added = [to_float32(vectors[:1]) for name, vectors in self.vectors.items() if name != "positions"]
+        stream = sum(added, to_float32(tokens) * self.factor).to(tokens.dtype)
+        return stream if self.norm is None else modules_by_name(model)[self.norm.name](stream)
 
 
 @dataclass(frozen=True, eq=False)
@@ -500,7 +509,7 @@ class BlockRun:
         with self.parts.listen(listener), attach_hooks(hooks), suppress(StopRun):
             try:
                 output = self.parts.modules[self.name](*call.args, **call.kwargs)
-            except (RuntimeError, ValueError) as error:  # of its own code: Zamba's joins the stream with the embeddings
+            except (RuntimeError, ValueError, IndexError) as error:  # of its own code: Zamba's reads the embeddings too
                 raise Problem(
                     "{name} cannot be run on parts of the stream alone: it reads more than that", name=self.name
                 ) from error

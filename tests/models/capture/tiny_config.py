@@ -54,7 +54,8 @@ def classes(name: str) -> tuple[type[PreTrainedModel], type[PreTrainedConfig]]:
 
 def changed(name: str, config_class: type[PreTrainedConfig]) -> dict[str, Any]:
     """Config fields for families that cannot be built with the general size rules alone."""
-    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]}
+    plain_rope = {"rope_type": "default", "rope_theta": 10000.0}
+    rope = plain_rope | {"mrope_section": [2, 3, 3]}
     partial = rope | {"mrope_section": [1, 1, 2], "partial_rotary_factor": 0.5}
     sections = dict.fromkeys(("qwen2_vl", "qwen2_5_vl", "glm_image", "glm_ocr", "glm4v", "glm46v", "glmga"), rope)
     sections["glm4v_moe"] = partial
@@ -67,7 +68,30 @@ def changed(name: str, config_class: type[PreTrainedConfig]) -> dict[str, Any]:
     own: dict[str, dict[str, Any]] = {
         "bamba": {"attn_layer_indices": [1]},
         **{key: {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]} for key in ("deberta", "deberta-v2")},
+        "cohere_compass_text": {"rope_parameters": dict.fromkeys(("full_attention", "sliding_attention"), plain_rope)},
+        "dbrx": {
+            "attn_config": {"kv_n_heads": 2, "clip_qkv": 8.0, "rope_theta": 10000.0},
+            "ffn_config": {"hidden_size": WIDTH, "ffn_hidden_size": 96},
+        },
+        "dots1": {"n_shared_experts": 1, "num_experts_per_tok": 2},
+        "gemma3n_text": {"num_kv_shared_layers": 0, "hidden_size_per_layer_input": 16},
+        "lfm2_moe": {"layer_types": ["conv", "full_attention"], "num_dense_layers": 1},
+        "longcat_flash": {"head_dim": 8},
+        "mamba2": {"num_heads": 8, "head_dim": 16},
         "nemotron": {"num_key_value_heads": 2},
+        "nemotron_h": {"layers_block_type": ["mamba", "full_attention", "moe"], "n_groups": 1, "mamba_num_heads": 8},
+        "qwen4_exp_text": {
+            "layer_types": ["linear_attention", "indexed_attention"],
+            "indexer_n_heads": 4,
+            "indexer_kv_heads": 1,
+            "indexer_head_dim": 16,
+            "indexer_budget": 4,
+            "indexer_compress_ratio": 2,
+            "rope_parameters": partial,
+        },
+        "reformer": {"is_decoder": True, "axial_pos_embds": False},
+        "xmod": {"default_language": "en_XX"},
+        "zamba2": {"layers_block_type": ["linear_attention", "hybrid"]},
         "esm": {"pad_token_id": 1, "vocab_size": 128},
         "gpt_neo": {"attention_types": [[["global", "local"], 1]], "num_layers": 2},
         "granitemoehybrid": {"layer_types": ["mamba", "attention"]},
