@@ -101,7 +101,7 @@ def kinds_sentence(result: head_survey.HeadScan) -> str:
     shares = strongest.explained[strongest.named & np.isfinite(strongest.explained)]
     if not len(shares):
         return counted
-    explained = _("The others' names explain **{mean:.0%}** of their rows on average, from {low:.0%} to {high:.0%}.")
+    explained = _("The others’ names explain **{mean:.0%}** of their rows on average, from {low:.0%} to {high:.0%}.")
     return join_sentences(
         counted,
         explained.format(mean=Rounded(shares.mean()), low=Rounded(shares.min()), high=Rounded(shares.max())),
