@@ -1,6 +1,6 @@
 """Run the tools of the library on every causal-LM family of transformers: each answers, or refuses in a sentence.
 
-    nice python -m benchmarks.tools_by_family              # all families, about half an hour on one core
+    nice python -m benchmarks.tools_by_family              # all families, about ten minutes on one core
     nice python -m benchmarks.tools_by_family qwen3_moe    # only these, with the sentences of what is refused
 
 Each family is built from a tiny random config. Where another hand can tell a number, the answer is compared with it.

@@ -303,7 +303,8 @@ class ResidualWatch:
         lists = {parent_name(name): calls[0].hidden()[0] for name, calls in reversed(self.calls.items())}
         starts = {}
         for name, first in lists.items():
-            others = tuple(f"{parent_name(other)}." for other in lists if other != name)
+            towers = (f"{parent_name(other)}." for other in lists if other != name)
+            others = tuple(tower for tower in towers if not name.startswith(tower))  # Granite SWA lists rotations
             outside = [
                 passage
                 for module, seen in self.passages.items()
