@@ -8,7 +8,7 @@ import { FilmView } from "../shared/film_view.js";
 import { clamp } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { layOver, sizeCanvas } from "../shared/surface.js";
-import { pictureHeight, placeOn } from "../shared/window.js";
+import { pictureHeight, placeOn, presentationRoom } from "../shared/window.js";
 import { Glide } from "../scene/glide.js";
 import { drawMarks, travel } from "../scene/marks.js";
 import { textWidth } from "../scene/text_width.js";
@@ -20,8 +20,8 @@ import { aboutLines, raceFigure, raceFilm, raceLayout, raceMarks, raceSentence }
 
 /** Milliseconds of a step, and of all at most. */
 const [STEP, LONGEST] = [260, 6000];
-/** Pixels of the picture at least and at most, and of what stands below it at least. */
-const ROOM = { least: 330, most: 560, below: 120 };
+/** Pixels of the picture at least and at most, and of what stands below it on a page: a question, too. */
+const ROOM = { least: 330, most: 560, below: 176 };
 
 /** @extends {FilmView<Answer & RaceHeader>} */
 class SignalRace extends FilmView {
@@ -111,7 +111,8 @@ class SignalRace extends FilmView {
 
   measure() {
     setText(this.said, raceSentence(this.state, this.header.words));
-    const below = Math.max(ROOM.below, this.bar.offsetHeight + this.said.offsetHeight + 16);
+    const own = this.bar.offsetHeight + this.said.offsetHeight + 16;
+    const below = presentationRoom(this.root) === null ? Math.max(ROOM.below, own) : own;
     this.height = pictureHeight(this.root, { ...ROOM, below });
   }
 

@@ -12,6 +12,7 @@ SECTION = PAGE.one_of("c_section", ("table", "shared"), label=N_("Section"), mov
 STEP = PAGE.integer("c_step", None, 0, signal_race.MOST, label=N_("Steps taken"))
 DISTANCE = PAGE.integer("c_distance", 20, 1, signal_race.MOST, label=N_("distance"))
 DILATED = PAGE.flag("c_dilated", label=N_("dilated"))
+GUESS = PAGE.one_of("c_guess", label=N_("Your guess"))  #: what is guessed, and of which race: "4.20.3"
 COUNTING = PAGE.one_of("c_count", ("built", "table"), label=N_("Counted"))
 AXIS = PAGE.one_of("c_axis", ("n", "d", "k"), label=N_("Curves over"))
 #: sizes, by field of layer_costs.Config

@@ -1,6 +1,6 @@
 """The page's picture: one signal through a recurrence, convolutions and attention, step by step."""
 
-from attnviz.app import show, widgets
+from attnviz.app import guess, show, widgets
 from attnviz.app.links import link_state
 from attnviz.base.words import _
 from attnviz.canvas import signal_race
@@ -22,6 +22,7 @@ def draw_race() -> None:
     widgets.show_too_high(choices.STEP, max(layer_costs.race_steps(distance, kernel, dilated).values()))
     race = signal_race.RaceFigure(state, layer_costs.LIMITS["k"], colours)
     signal_race.signal_race("c_race", race, on_race=_keep)
+    _ask(distance, kernel, dilated)
     distances = range(1, signal_race.MOST + 1)
     steps = [layer_costs.race_steps(away, kernel, dilated) for away in distances]
     show.footer(
@@ -31,6 +32,35 @@ def draw_race() -> None:
         canvas=show.live_canvas("c_race"),
         table={"distance": list(distances)} | {machine: [row[machine] for row in steps] for machine in KINDS},
     )
+
+
+def _ask(distance: int, kernel: int, dilated: bool) -> None:
+    """Ask of a convolution whose gaps double what dilation does; an answer shows it."""
+    about = f"{distance}.{kernel}"
+    if dilated and guess.asked_about(choices.GUESS) != about:  # a hand has shown it
+        return
+    now, then = count_layers(distance, kernel)
+    template = (
+        _("Dilated, it reaches the word {distance} further on after {then} of its layers; undilated, after {now}.")
+        if then < now
+        else _("Dilated or not, it reaches the word {distance} further on after {then} of its layers.")
+    )
+    guess.ask(
+        choices.GUESS,
+        _(
+            "Let each layer of the convolution look {k} times as far as the one below: how many layers does it take?"
+        ).format(k=kernel),
+        {str(layers): str(layers) for layers in sorted({now, then, (now + 1) // 2, then + 1}, reverse=True)},
+        lambda: (str(then), template.format(distance=distance, then=then, now=now)),
+        about=about,
+        shows=lambda answered: {choices.DILATED: answered},
+    )
+
+
+def count_layers(distance: int, kernel: int) -> tuple[int, int]:
+    """The layers that a convolution takes as far as that without gaps, and dilated."""
+    plain, dilated = (layer_costs.race_steps(distance, kernel, each)["convolution"] for each in (False, True))
+    return plain, dilated
 
 
 def _keep(race: signal_race.RaceState) -> None:
