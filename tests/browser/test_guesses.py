@@ -16,6 +16,7 @@ GUESSES = {
         "before",
         r"You predicted: because\. Computed: animal\. With animal and because",
     ),
+    "scaling": ("s_guess", "four", r"Computed: Twice as far\. q·k adds 256 .* from 8 to 16\. In this one draw"),
     "masks": ("m_guess", "lost", r"Computed: Each gets in proportion\. With on closed, .* from 33% to 90%\."),
     "fast": ("fast_guess", "alike", r"Computed: Queries\. Now 216\.4 KiB go through the door; "),
     "compare": ("c_guess", "10", r"Computed: 3\. Dilated, it reaches the word 20 further on after 3 of its layers"),

@@ -38,6 +38,7 @@ STRENGTHS = {
     "shifted": PAGE.real("s_mean", 0.5, *variance.BROKEN["shifted"], label=N_("Mean")),
 }
 PAIRS = PAGE.integer("s_pairs", 100_000, low=1, high=1_000_000, label=N_("Pairs of q and k"))
+GUESS = PAGE.one_of("s_guess", label=N_("Your guess"))  #: what is guessed, and from which d_k on: "twice.64"
 
 MORE = PAGE.flag("s_more", label=N_("Eight measures of many rows"))  #: whether they are drawn
 

@@ -72,6 +72,26 @@ def test_the_picture_and_its_sentence_have_the_numbers_of_torch(visit, d_k, n):
         assert f"{float(matrix.norm()):.3f} {name}" in said(page)
 
 
+@pytest.mark.parametrize("d_k, n, seed", [(1, 1, 3), (64, 16, 0), (1024, 5, 1)])
+def test_at_four_times_d_k_products_spread_twice_as_far_and_an_answer_goes_there(visit, d_k, n, seed):
+    """The theory by many signs, of which a product has variance 1; the sizes by the picture's vectors."""
+    page = sound(visit("scaling", s_dk=str(d_k), s_keys=str(n), s_seed=str(seed)))
+    signs = np.random.default_rng(0).binomial(4 * d_k, 0.5, 400_000) * 2 - 4 * d_k
+    assert signs.std() == pytest.approx(2 * d_k**0.5, rel=0.01)
+    page.button(key="s_guess-twice").click().run()
+    assert f"goes from {d_k**0.5:.4g} to {2 * d_k**0.5:.4g}." in said(page)
+    assert "So it is." in said(page)
+    assert page.number_input(key="s_dk").value == 4 * d_k
+    vectors = draw(n, seed)
+    q, k = vectors.q[0, 0, 0].double(), vectors.k[0, 0].double()
+    before, after = ((k[:, :d] @ q[:d]).square().mean().sqrt().item() for d in (d_k, 4 * d_k))
+    assert f"goes from {before:.3g} to {after:.3g}." in said(page)
+    page.button(key="s_guess-again").click().run()
+    assert page.number_input(key="s_dk").value == d_k
+    page.number_input(key="s_dk").set_value(1025).run()
+    assert not [button for button in page.button if str(button.key).startswith("s_guess")], "there are 4,096 numbers"
+
+
 def test_training_draws_itself_ends_with_a_verdict_and_keeps_what_it_had_when_it_was_stopped(visit, quick):
     page = visit("scaling", **quick)
     config = retrieval_training.Config(steps=20, seeds=2)

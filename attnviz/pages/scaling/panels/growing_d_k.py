@@ -1,11 +1,15 @@
 """Section 1: from products that spread to a gradient that dries up, and the same counted on many pairs and rows."""
 
+import math
+from dataclasses import replace
 from typing import Any
 
-from attnviz.app import page_parts, show
+import numpy as np
+
+from attnviz.app import guess, page_parts, show
 from attnviz.app.links import link_state
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _
+from attnviz.base.words import _, join_sentences
 from attnviz.canvas import score_walk
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.scaling import choices
@@ -34,6 +38,7 @@ def _draw_walk(config: growing_width.Config) -> None:
         link_state.set_and_push(choices.D_K, int(film.d_k[at]))
 
     score_walk.score_walk("s_walk", figure, on_release=on_release)
+    _ask(config)
     result = scaling_form.one_query_result(config)
     caption = describe_row(result)
     table: dict[str, Any] = {"key": range(1, config.n_keys + 1)}
@@ -47,6 +52,40 @@ def _draw_walk(config: growing_width.Config) -> None:
         table=table,
         caption=caption,
         sentence=caption,
+    )
+
+
+def _ask(config: growing_width.Config) -> None:
+    """Ask how far products spread where d_k is four times as large; the answer goes there.
+
+    Not where there are not so many numbers.
+    """
+    quarter, rest = divmod(config.d_k, 4)
+    d_k = quarter if not rest and guess.asked_about(choices.GUESS) == str(quarter) else config.d_k
+    if 4 * d_k > choices.D_K.high:
+        return
+    guess.ask(
+        choices.GUESS,
+        _("At d_k = {d_k}, four times as many random numbers: how far does q·k spread on average?").format(d_k=4 * d_k),
+        {"same": _("Just as far"), "twice": _("Twice as far"), "four": _("Four times as far")},
+        lambda: ("twice", describe_spread(replace(config, d_k=d_k))),
+        about=str(d_k),
+        shows=lambda answered: {choices.D_K: 4 * d_k if answered else d_k},
+    )
+
+
+def describe_spread(config: growing_width.Config) -> str:
+    """How far products spread at this d_k and at four times as large a one: in theory, and those of the picture."""
+    both = [config, replace(config, d_k=4 * config.d_k)]
+    sizes = [float(np.sqrt(np.square(scaling_form.one_query_result(each).raw.logits).mean())) for each in both]
+    return join_sentences(
+        _(
+            "q·k adds {d_k} independent numbers of variance 1, and variances add up: its standard deviation, √d_k, "
+            "goes from {before:.4g} to {after:.4g}."
+        ).format(d_k=both[1].d_k, before=math.sqrt(both[0].d_k), after=math.sqrt(both[1].d_k)),
+        _("In this one draw (n = {n}, seed {seed}) its root mean square goes from {before:.3g} to {after:.3g}.").format(
+            n=config.n_keys, seed=config.seed, before=Rounded(sizes[0]), after=Rounded(sizes[1])
+        ),
     )
 
 
