@@ -20,6 +20,7 @@ GUESSES = {
     "masks": ("m_guess", "lost", r"Computed: Each gets in proportion\. With on closed, .* from 33% to 90%\."),
     "fast": ("fast_guess", "alike", r"Computed: Queries\. Now 216\.4 KiB go through the door; "),
     "compare": ("c_guess", "10", r"Computed: 3\. Dilated, it reaches the word 20 further on after 3 of its layers"),
+    "heads": ("hd_guess", "1", r"Computed: layers 0 to 9\. First-token heads: 53 in layers 0 to 9, 29 in"),
     "why": (
         "why_guess",
         "less",

@@ -91,8 +91,7 @@ def _texts(has_costs: bool) -> dict[str, str]:
         "cost": _("Without it the loss changes by {cost} nats a token."),
         "uncosted": _("Its cost has not been measured."),
         "spread": _(
-            "Weight on “{pattern}” in its texts, a tenth a bar: from the text below, which has most, to the one "
-            "that has least."
+            "Weight on “{pattern}” in its texts, a tenth a bar: from the text that has most to the one that has least."
         ),
         "open": _("Open in Explore, on the sentence below"),
         "single": _("From a single text, which is below."),

@@ -22,7 +22,7 @@ const [N, GAP, APART, BELOW, NAME, EDGE] = [2 * WORDS, 3, 30, 20, 26, 30];
 const [LARGEST, LEAST, ALIKE] = [84, 0.34, 0.5];
 /** The smallest where each has a cell of its own. */
 const LEAST_IN_MODEL = 0.6;
-const [WIDE, HIGH, LOW] = [640, 490, 640];
+const [WIDE, HIGH, LOW] = [640, 465, 640];
 
 /** The cells of each pattern: key and query of each. @type {Record<string, [number, number][]>} */
 const CELLS = {

@@ -18,6 +18,7 @@ COUNT = PAGE.integer(
 SEED = PAGE.integer("hd_seed", 0, low=0, high=9999, label=N_("Seed"))  #: of random words
 MEASURE = PAGE.one_of("hd_by", (*head_survey.PATTERNS, *head_survey.COSTS), label=N_("Measure"))
 ORDER = PAGE.one_of("hd_order", ("kind", "layer"), label=N_("Order of the heads"))
+GUESS = PAGE.one_of("hd_guess", label=N_("Your guess"))  #: what is guessed, and of what: "0.smollm2-135m.53-29-42"
 SECOND_MODEL = PAGE.one_of("hd_other", label=N_("Model beside it"))
 MODEL_OF_HEAD = PAGE.one_of(
     "hd_of", ("first", "second"), label=N_("Model of the head on show")

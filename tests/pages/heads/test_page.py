@@ -76,6 +76,26 @@ def test_the_map_is_sent_every_head_with_its_pattern_cost_and_tenths_and_an_exam
     assert "in the public domain" in said(page)
 
 
+@pytest.mark.parametrize("text", ["repeated", "books"])
+@pytest.mark.parametrize("model", ["smollm2-135m", "minilm-l6"])
+def test_where_most_sinks_are_is_asked_until_the_heads_stand_in_their_layers(visit, model, text):
+    survey = head_survey.find_prepared_scan(model, head_survey.Config(text))
+    n_layers, counts = max(layer for layer, _head in survey.places) + 1, [0, 0, 0]
+    for column, (layer, _head) in enumerate(survey.places):
+        means = {kind: survey.measures[kind].mean[column] for kind in head_survey.PATTERNS if kind in survey.measures}
+        rest = [mean for kind, mean in means.items() if kind != "first_token" and not np.isnan(mean)]
+        counts[3 * layer // n_layers] += means["first_token"] >= 0.5 and means["first_token"] > max(rest)
+    page = visit("heads", hd_model=model, hd_text=text)
+    page.button(key=f"hd_guess-{counts.index(max(counts))}").click().run()
+    assert sent_map(page)[0]["by"] == "layer"
+    assert "**So it is.** First-token heads: " + "".join(
+        f"{n} in layers {third * n_layers // 3} to {(third + 1) * n_layers // 3 - 1}{', ' if third < 2 else '.'}"
+        for third, n in enumerate(counts)
+    ) in said(page)
+    asked = visit("heads", hd_model=model, hd_text=text, hd_order="layer")
+    assert not [button for button in asked.button if "hd_guess" in button.key]
+
+
 def sent_map(page: Any, key: str = "hd_map_canvas") -> tuple[dict[str, Any], np.ndarray]:
     """What the map was sent: its header, and a row of numbers for each head."""
     _name, data = page.session_state["_canvas_sent"][key]

@@ -254,6 +254,25 @@ def count_heads(scan: HeadScan, kind: str) -> int:
     return int((np.nan_to_num(scan.measures[kind].mean) >= NAMED_FROM).sum())
 
 
+@dataclass(frozen=True)
+class LayerThird:
+    """A third of a model's layers, from `first` to `last`, and how many heads of a kind it has."""
+
+    first: int
+    last: int
+    heads: int
+
+
+def count_by_thirds(scan: HeadScan, kind: str) -> list[LayerThird]:
+    """How many heads have this kind as their strongest in each third of the layers; empty of fewer than six layers."""
+    layers, strongest = np.array(scan.places)[:, 0], strongest_patterns(scan)
+    of_kind = layers[strongest.named & (strongest.number == _measured_patterns(scan).index(kind))]
+    if layers.max() < 5:
+        return []
+    thirds = np.array_split(np.arange(layers.max() + 1), 3)
+    return [LayerThird(int(third[0]), int(third[-1]), int(np.isin(of_kind, third).sum())) for third in thirds]
+
+
 def kinds_of_head(scan: HeadScan, column: int) -> dict[str, float]:
     """Kinds of one head with their means, the strongest first; empty if no mean reaches NAMED_FROM."""
     means = {kind: float(scan.measures[kind].mean[column]) for kind in _measured_patterns(scan)}

@@ -7,7 +7,7 @@ import streamlit as st
 
 from attnviz.analysis.heads import batches
 from attnviz.analysis.model_run import Request
-from attnviz.app import head_drawing, page_parts, show, widget_values, widgets
+from attnviz.app import guess, head_drawing, page_parts, show, widget_values, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.panel import fragment, show_problems
@@ -47,6 +47,8 @@ def draw_map(scan: DisplayedScan, chosen: int | None, key: str) -> None:
         column = strongest_head(scan.result, link_state.value(choices.MEASURE)) if chosen is None else chosen
         sentence = scan.result.sentences[int(figure.numbers[column, 7])]
         page_parts.open_explorer(scan.model, sentence, scan.result.places[column])
+    if scan.section == "first":
+        _ask(scan)
     show.footer(
         lambda: SceneFigure((figure,), _("All heads of {name}").format(name=scan.name), figure),
         name=f"heads-{scan.model}",
@@ -55,6 +57,34 @@ def draw_map(scan: DisplayedScan, chosen: int | None, key: str) -> None:
         table=lambda: measures_table(scan.result),
         sentence=kinds_sentence(scan.result),
         caption=source_sentence(scan),
+    )
+
+
+def _ask(scan: DisplayedScan) -> None:
+    """Ask which layers have the most sinks; the answer puts the heads in the model's order.
+
+    Not where two thirds have alike or there are hardly any, nor while sentences are read; nor where the heads stand in
+    that order already: the answer is on show.
+    """
+    thirds = head_survey.count_by_thirds(scan.result, "first_token")
+    counts = np.array([third.heads for third in thirds])
+    if counts.sum() < 3 or any(live.running for live in scan.live) or not (most := find_largest(counts)).alone:
+        return
+    about = f"{scan.model}.{'-'.join(map(str, counts))}"
+    if link_state.value(choices.ORDER) == "layer" and guess.asked_about(choices.GUESS) != about:
+        return
+    layers = _("layers {first} to {last}")
+    counted = _("{n} in layers {first} to {last}")
+    because = _("First-token heads: {counts}.").format(
+        counts=join_list(counted.format(n=third.heads, first=third.first, last=third.last) for third in thirds)
+    )
+    guess.ask(
+        choices.GUESS,
+        _("Which layers have the most of the {n} first-token heads?").format(n=counts.sum()),
+        {str(at): layers.format(first=third.first, last=third.last) for at, third in enumerate(thirds)},
+        lambda: (str(most.index), because),
+        about=about,
+        shows=lambda answered: {choices.ORDER: "layer" if answered else choices.ORDER.default},
     )
 
 
