@@ -19,7 +19,11 @@ GUESSES = {
     "scaling": ("s_guess", "four", r"Computed: Twice as far\. q·k adds 256 .* from 8 to 16\. In this one draw"),
     "masks": ("m_guess", "lost", r"Computed: Each gets in proportion\. With on closed, .* from 33% to 90%\."),
     "fast": ("fast_guess", "alike", r"Computed: Queries\. Now 216\.4 KiB go through the door; "),
-    "compare": ("c_guess", "10", r"Computed: 3\. Dilated, it reaches the word 20 further on after 3 of its layers"),
+    "compare": (
+        "c_guess",
+        "10",
+        r"Computed: 3\. Dilated, a convolution reaches the word 20 further on in 3 layers; undilated, in 10\.",
+    ),
     "heads": ("hd_guess", "1", r"Computed: layers 0 to 9\. First-token heads: 53 in layers 0 to 9, 29 in"),
     "why": (
         "why_guess",

@@ -39,11 +39,11 @@ def _ask(distance: int, kernel: int, dilated: bool) -> None:
     about = f"{distance}.{kernel}"
     if dilated and guess.asked_about(choices.GUESS) != about:  # a hand has shown it
         return
-    now, then = count_layers(distance, kernel)
+    now, then = (layer_costs.race_steps(distance, kernel, each)["convolution"] for each in (False, True))
     template = (
-        _("Dilated, it reaches the word {distance} further on after {then} of its layers; undilated, after {now}.")
+        _("Dilated, a convolution reaches the word {distance} further on in {then} layers; undilated, in {now}.")
         if then < now
-        else _("Dilated or not, it reaches the word {distance} further on after {then} of its layers.")
+        else _("Dilated or not, a convolution needs as many layers to reach the word {distance} further on: {then}.")
     )
     guess.ask(
         choices.GUESS,
@@ -55,12 +55,6 @@ def _ask(distance: int, kernel: int, dilated: bool) -> None:
         about=about,
         shows=lambda answered: {choices.DILATED: answered},
     )
-
-
-def count_layers(distance: int, kernel: int) -> tuple[int, int]:
-    """The layers that a convolution takes as far as that without gaps, and dilated."""
-    plain, dilated = (layer_costs.race_steps(distance, kernel, each)["convolution"] for each in (False, True))
-    return plain, dilated
 
 
 def _keep(race: signal_race.RaceState) -> None:
