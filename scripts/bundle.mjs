@@ -95,10 +95,11 @@ const MANY = 3;
 async function bundledComponents(folder) {
   /** @type {Map<string, number>} */
   const users = new Map();
-  const { outputs } = await metafileOf(
+  const { inputs: modulesOf, outputs } = await metafileOf(
     components.filter((file) => file.endsWith(".js")),
     true,
   );
+  refuseCircles(modulesOf);
   for (const { inputs } of Object.values(outputs)) {
     for (const file of Object.keys(inputs)) users.set(file, (users.get(file) ?? 0) + 1);
   }
@@ -126,6 +127,18 @@ async function bundledComponents(folder) {
     await bundled(["scene/video_file.js"], folder, "esm"),
     await bundled(["long_text/text_worker.js"], folder, "iife"),
   );
+}
+
+/** Modules that import each other are an error. @param {import("esbuild").Metafile["inputs"]} inputs */
+function refuseCircles(inputs) {
+  const done = new Set();
+  const visit = (/** @type {string} */ file, /** @type {string[]} */ way) => {
+    if (way.includes(file)) throw new Error(`circle of imports: ${[...way, file].join(" -> ")}`);
+    if (done.has(file)) return;
+    for (const { path: imported } of inputs[file]?.imports ?? []) visit(imported, [...way, file]);
+    done.add(file);
+  };
+  for (const file of Object.keys(inputs)) visit(file, []);
 }
 
 /** What esbuild finds in these modules. @param {string[]} names @param {boolean} bundle with what they import */

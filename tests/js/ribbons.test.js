@@ -12,7 +12,7 @@ import { formatPercent } from "../../attnviz/canvas/shared/numbers.js";
 import { unmarked } from "../../attnviz/canvas/shared/marked_text.js";
 import { NO_EDIT } from "../../attnviz/canvas/shared/edit.js";
 
-/** @import { Ribbon, Text } from "../../attnviz/canvas/ribbons/ribbons_scene.js" */
+/** @import { Ribbon, Text } from "../../attnviz/canvas/ribbons/ribbons_marks.js" */
 /** @import { Edit, RawHead } from "../../attnviz/canvas/shared/types.js" */
 
 const COLOURS = /** @type {any} */ ({ q: "#0072B2", k: "#D55E00", masked: "#9AA0A6", weights: [[0, "#000000"], [1, "#ffffff"]] }); // prettier-ignore

@@ -9,7 +9,8 @@ import { markToken } from "../shared/marked_text.js";
 import { clamp } from "../shared/numbers.js";
 
 /** @import { Head } from "../ribbons/ribbons_numbers.js" */
-/** @import { Scene, Text } from "../ribbons/ribbons_scene.js" */
+/** @import { Text } from "../ribbons/ribbons_marks.js" */
+/** @import { Scene } from "../ribbons/ribbons_scene.js" */
 /** @import { Theme, Words } from "../shared/types.js" */
 
 /** Which words of each layer, the lowest first, reach a word in so many layers. @param {Pick<Head, "n" | "allowed">} head @param {number} word @param {number} layers */

@@ -3,7 +3,8 @@
 import { marksBetween } from "../scene/glide.js";
 import { mixPixels } from "../shared/colour.js";
 
-/** @import { Box, Mark, Scene } from "./ribbons_scene.js" */
+/** @import { Box, Mark } from "./ribbons_marks.js" */
+/** @import { Scene } from "./ribbons_scene.js" */
 
 /** Milliseconds in which the matrix unfolds; the shares of the way until labels have left, and from which they come. */
 const [UNFOLDING, GONE, BACK] = [600, 0.25, 0.75];

@@ -5,7 +5,8 @@ import { clamp } from "../shared/numbers.js";
 import { placeOn } from "../shared/window.js";
 
 /** @import { Ribbons } from "./ribbons.js" */
-/** @import { Ribbon, Scene } from "./ribbons_scene.js" */
+/** @import { Ribbon } from "./ribbons_marks.js" */
+/** @import { Scene } from "./ribbons_scene.js" */
 
 /** Pixels beside a ribbon that are still it, that a press may move, and that a hand drags from one end of the scale to the other. */
 const [NEAR, STILL, WHOLE] = [5, 4, 360];

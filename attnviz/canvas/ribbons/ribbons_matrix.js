@@ -1,14 +1,15 @@
 // The ribbons unfolded: each word's row of weights as cells, the touched word's made of its ribbons.
 
-import { boxMark, sideColours, textMark, pillText } from "./ribbons_scene.js";
 import { straightPath } from "./ribbons_layout.js";
+import { boxMark, pillText, sideColours, textMark } from "./ribbons_marks.js";
 import { textWidth } from "../scene/text_width.js";
 import { css, inkOn, ramp, toRgb } from "../shared/colour.js";
 import { clamp } from "../shared/numbers.js";
 import { cutToFit, SLANT } from "../shared/token_labels.js";
 
 /** @import { Layout } from "./ribbons_layout.js" */
-/** @import { Look, Mark, RibbonsView, Ribbon, Scene } from "./ribbons_scene.js" */
+/** @import { Mark, Ribbon } from "./ribbons_marks.js" */
+/** @import { Look, RibbonsView, Scene } from "./ribbons_scene.js" */
 /** @import { Head } from "./ribbons_numbers.js" */
 
 /** Pixels of a label's letters, of the longest label, of a row at least and at most, of a column at most, and of the names of the axes. */

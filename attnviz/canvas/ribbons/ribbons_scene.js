@@ -1,6 +1,7 @@
 // A sentence whose words pour into one of them: words, ribbons as wide as weights, and the matrix that they unfold into, as
 // marks of which each has a key, so that they glide from one picture to the next.
 
+import { boxMark, pillText, sideColours, textMark } from "./ribbons_marks.js";
 import { matrixScene } from "./ribbons_matrix.js";
 import { AIR, PAD, placeWords, ribbonPath, RISING, slantingPath, TURN } from "./ribbons_layout.js";
 import { touchedWeights } from "./ribbons_numbers.js";
@@ -10,6 +11,7 @@ import { clamp, formatPercent } from "../shared/numbers.js";
 import { drawWith, fillBox, writeText } from "../shared/surface.js";
 
 /** @import { Layout, Place } from "./ribbons_layout.js" */
+/** @import { Box, Mark, Ribbon, Text } from "./ribbons_marks.js" */
 /** @import { Head, Touched } from "./ribbons_numbers.js" */
 /** @import { Colours, DrawingContext, Rectangle, Theme, Words } from "../shared/types.js" */
 /**
@@ -17,10 +19,6 @@ import { drawWith, fillBox, writeText } from "../shared/surface.js";
  * picture fills where it is presented.
  * @typedef {Touched & { unfolded: boolean, lit: number | null, grown: number, high?: number | null }} RibbonsView
  * @typedef {{ theme: Theme, colours: Colours, words: Words }} Look
- * @typedef {{ key: string, kind: "ribbon", alpha: number, path: number[], w: number, colour: string, grown: number }} Ribbon
- * @typedef {{ key: string, kind: "text", alpha: number, x: number, y: number, size: number, bold: number, turn: number, colour: string, text: string, share: number }} Text
- * @typedef {{ key: string, kind: "pill" | "frame" | "grid", alpha: number, x: number, y: number, w: number, h: number, size: number, colour: string, text: string }} Box
- * @typedef {Ribbon | Text | Box} Mark
  * `pixels`: the matrix where it is unfolded, so many `columns` wide, at `cells`.
  * `room`: the height that it takes at most on its way
  * @typedef {{ width: number, height: number, room?: number, layout: Layout, marks: Mark[], pixels: Uint32Array | null, columns: number, cells: Rectangle | null }} Scene
@@ -39,27 +37,6 @@ export function ribbonsScene(head, view, width, look) {
   const shares = touchedWeights(head, view);
   const folded = foldedScene(head, view, shares, layout, width, look);
   return view.unfolded ? matrixScene(head, view, shares, folded, width, look) : folded;
-}
-
-/** A text mark. @param {Partial<Text> & Pick<Text, "key" | "x" | "y" | "size" | "colour">} text @returns {Text} */
-export function textMark(text) {
-  return { kind: "text", alpha: 1, bold: 0, turn: 0, text: "", share: NaN, ...text };
-}
-
-/** A box mark. @param {Partial<Box> & Pick<Box, "key" | "kind" | "x" | "y" | "w" | "h">} box @returns {Box} */
-export function boxMark(box) {
-  return { alpha: 1, size: 0, colour: "", text: "", ...box };
-}
-
-/** The colours of the touched word and of the others. @param {Touched} touched @param {Theme} theme */
-export function sideColours({ axis }, theme) {
-  return axis === "q" ? { own: theme.q, others: theme.k } : { own: theme.k, others: theme.q };
-}
-
-/** What stands in the pill; above a column, the word alone. @param {Head} head @param {RibbonsView} view @param {Words} words */
-export function pillText({ tokens }, { axis, word, unfolded }, words) {
-  const token = visibleToken(tokens[word]).trim();
-  return axis === "k" && unfolded ? token : fill(axis === "q" ? words.new_word : words.looked_word, { token });
 }
 
 /**
