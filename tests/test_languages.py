@@ -4,50 +4,18 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from babel.messages.catalog import Catalog
 
 from attnviz.app.text import translate_markdown
 from attnviz.base import words
 from attnviz.base.message import Message as DataMessage
 from attnviz.base.message import MessageList
 from scripts import languages
-from tests.app_words import collected
-
-ONE, TWO, THREE = "{n} heads look at {word}", "a sentence that stays as it is", "a sentence that will be changed"
-
-
-def sentences(*texts: str) -> Catalog:
-    catalog = Catalog()
-    for text in (words.OWN_NAME, *texts):
-        catalog.add(text, locations=[("attnviz/page.py", 7)])
-    catalog.add(("{n} token", "{n} tokens"), locations=[("attnviz/page.py", 9)])
-    return catalog
+from scripts.words import collected
 
 
 @pytest.mark.parametrize("path", languages.files(), ids=lambda path: path.stem)
 def test_each_language_of_the_app_is_sound_and_compiled(path: Path):
     assert languages.check(path) == []
-
-
-@pytest.mark.parametrize(
-    "old, new, fault",
-    [
-        ("- link: build?b_step=sum\n", "- link: build?b_step=scale\n", "another line"),
-        ("  - zero: ", "  - none: ", "another line"),
-        ("- facts: one_hot\n", "", "another line"),
-        ("from=values to=mixture", "from=values to=new", "another line"),
-        ("{difference:.1g}", "{difference}", "without {difference:.1g}"),
-        (":violet[", ":green[", "other colours"),
-    ],
-)
-def test_a_lesson_in_another_language_has_the_same_steps_links_facts_and_answers(tmp_path: Path, old, new, fault):
-    for file in languages.LESSONS.glob("attention.*.md"):
-        (tmp_path / file.name).write_text(file.read_text("utf-8"), "utf-8")
-    text = (path := tmp_path / "attention.zh.md").read_text("utf-8")
-    assert languages.lesson_faults(path) == []
-    assert old in text
-    path.write_text(text.replace(old, new), "utf-8")
-    assert any(fault in found for found in languages.lesson_faults(path))
 
 
 def test_lists_clauses_and_sentences_are_joined_as_chinese_joins_them():

@@ -26,25 +26,14 @@ def test_the_notebook_example_runs_and_finds_the_animal(smollm2):
     assert max(found, key=lambda pair: pair[1])[0] == "animal"
 
 
-def test_the_readme_points_to_files_and_commands_that_are_there_and_describes_every_page():
-    assert [name for name in re.findall(r"\]\(([^)#:]+)\)", README) if not (ROOT / name).exists()] == []
+@pytest.mark.parametrize("text", [README, CHINESE], ids=["English", "Chinese"])
+def test_the_readme_points_to_files_and_commands_that_are_there_and_describes_every_page(text):
+    assert [name for name in re.findall(r"\]\(([^)#:]+)\)", text) if not (ROOT / name).exists()] == []
     rules = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
-    assert set(re.findall(r"^make ([a-z-]+)", README, re.M)) <= rules
+    assert set(re.findall(r"^make ([a-z-]+)", text, re.M)) <= rules
     assert [row.title for row in PAGES if f"**{row.title}**" not in README] == []
-
-
-def test_the_chinese_readme_has_the_commands_and_files_of_the_english_one():
-    """Its comments are Chinese; what one types, and what is pointed to, is the same."""
-
-    def typed(text: str) -> list[str]:
-        blocks = [held for kind, held in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.S | re.M) if not kind]
-        return [line.split("#")[0].replace("&lang=zh", "").strip() for block in blocks for line in block.splitlines()]
-
-    assert sorted(typed(CHINESE)) == sorted(typed(README))
-    missing = [name for name in re.findall(r"\]\(([^)#:]+)\)", CHINESE) if not (ROOT / name).exists()]
-    assert not missing
-    code, chinese = ("".join(re.findall(r"```python\n(.*?)```", text, re.S)) for text in (README, CHINESE))
-    assert [line.split("#")[0] for line in chinese.splitlines()] == [line.split("#")[0] for line in code.splitlines()]
+    code, other = ("".join(re.findall(r"```python\n(.*?)```", each, re.S)) for each in (README, text))
+    assert [line.split("#")[0] for line in other.splitlines()] == [line.split("#")[0] for line in code.splitlines()]
 
 
 def test_the_example_without_a_model_runs(capsys):

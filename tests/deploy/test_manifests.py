@@ -1,6 +1,7 @@
-"""What is written for other machines: valid by Kubernetes' own schema, and of one mind with the app."""
+"""What is written for other machines: valid by Kubernetes' own schema, of one mind with the app, enough for a Space."""
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import yaml
 
 from attnviz.models import settings
+from deploy import space
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 MANIFESTS: list[dict[str, Any]] = list(yaml.safe_load_all((DEPLOY / "kubernetes" / "attnviz.yaml").read_text()))
@@ -76,3 +78,33 @@ def test_both_stages_are_built_from_one_base_that_can_be_named_by_its_digest():
     (base,) = re.findall(r"^ARG BASE=(.+)$", DOCKERFILE.split("FROM ")[0], re.M)
     assert re.fullmatch(r"python:3\.11-slim(@sha256:[0-9a-f]{64})?", base)
     assert re.findall(r"^FROM (\S+)", DOCKERFILE, re.M) == ["${BASE}"] * 2
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    there = tmp_path_factory.mktemp("space") / "attnviz"
+    space.main([str(there)])
+    return there
+
+
+def test_the_image_can_be_built_from_it_alone(folder):
+    dockerfile = (folder / "Dockerfile").read_text("utf-8")
+    assert dockerfile == DOCKERFILE
+    asked = space.copied(dockerfile)
+    assert {"attnviz", "pages", ".streamlit", "app.py", "requirements-locked.txt"} <= set(asked)
+    for name in asked:
+        assert (folder / name).exists(), name
+    assert not list(folder.rglob("__pycache__"))
+    assert not list(folder.rglob("secrets.toml"))
+
+
+def test_its_settings_are_the_images(folder):
+    _before, front, readme = (folder / "README.md").read_text("utf-8").split("---\n", 2)
+    front_settings = yaml.safe_load(front)
+    assert front_settings["sdk"] == "docker"
+    ports = BY_KIND["Deployment"]["spec"]["template"]["spec"]["containers"][0]["ports"]
+    assert front_settings["app_port"] == ports[0]["containerPort"]
+    assert f"--server.port {front_settings['app_port']}" in DOCKERFILE.replace('", "', " ").replace('"', "")
+    project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
+    assert front_settings["license"] == project["license"].lower()
+    assert readme.lstrip().startswith("# attnviz")

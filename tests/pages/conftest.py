@@ -1,7 +1,6 @@
 """Fixtures that open pages through the app's main script, as a visitor does."""
 
 import contextlib
-import gettext
 import html
 import io
 import json
@@ -14,9 +13,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.base import words
+from attnviz.app.exports import GATHERING, ExportOffer, FigureCollector
 from attnviz.base.packed import unpack_blob
-from tests import app_words
 from tests.models.conftest import minilm, smollm2
 
 __all__ = ["minilm", "smollm2"]
@@ -42,10 +40,16 @@ def open_page(name: str = "home", **link: str) -> Any:
 
 
 def sound(page: Any) -> Any:
-    """The page, where nothing failed and nothing is refused. A box that unfolds shows no Markdown, and no entities."""
+    """The page, where nothing failed and nothing is refused.
+
+    A box that unfolds shows no Markdown, and no entities. Charts are called by what they show, and no two alike.
+    """
     assert not page.exception
     assert not [option for box in page.selectbox for option in box.options if "&#" in option]
     assert not page.error, [each.value for each in page.error]
+    called = [chart.proto.alt for chart in page.get("plotly_chart")]
+    assert all(len(name) > 5 and not re.search(r"\*\*|&#|<b>|\$", name) for name in called), called
+    assert len(set(called)) == len(called)
     return page
 
 
@@ -90,6 +94,14 @@ def drawn(page: Any, component: str = "") -> tuple[dict[str, Any], bytes]:
     )
 
 
+def offers(page: Any) -> list[ExportOffer]:
+    """What the page offers to be saved."""
+    page.session_state[GATHERING] = gathering = FigureCollector(None)
+    page.run()
+    assert not page.exception
+    return gathering.offers
+
+
 def with_code(page: Any) -> Any:
     """The page with its programs open: what is closed is neither computed nor sent."""
     kept = page.session_state._state.filtered_state
@@ -103,33 +115,6 @@ def with_code(page: Any) -> Any:
 def visit() -> Callable[..., Any]:
     """`visit("explore", text="...")` opens a page with these link parameters, and runs it."""
     return open_page
-
-
-@pytest.fixture(autouse=True)
-def everything_said_can_be_translated(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[None]:
-    """Every sentence that a page looks up during a test must be in the template for translators."""
-    if "visit" not in request.fixturenames and request.path.parent != Path(__file__).parent:
-        yield  # a test of a page's maths or figures, which may make up sentences
-        return
-    said: set[str] = set()
-
-    class Listening(gettext.NullTranslations):
-        def gettext(self, message: str) -> str:
-            said.add(message)
-            return message
-
-        def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-            said.update((msgid1, msgid2))
-            return super().ngettext(msgid1, msgid2, n)
-
-    monkeypatch.setattr(words, "_translations", lambda _language: Listening())
-    yield
-    # letters of shapes, such as T and D (Q), which are the same in every language
-    symbols = {text for text in said if len(text) == 1 or re.fullmatch(r"[A-Z]v?( \([A-Z]\))?", text)}
-    unknown = said - symbols - app_words.texts()
-    assert not unknown, f"not in the template for translators: {unknown}"
 
 
 @pytest.fixture(autouse=True)

@@ -27,8 +27,7 @@ from attnviz.models.loading import cache_folder, load_model
 from tests.broken_disks import filling_disk
 from tests.models.loading import test_hub_download as hubs
 from tests.models.tiny_tokenizers import byte_level
-from tests.pages.conftest import ROOT, canvases_on
-from tests.pages.explore.test_page import said
+from tests.pages.conftest import canvases_on, said
 from tests.pages.scaling.test_page import figures
 
 hub, files = hubs.hub, hubs.files
@@ -208,20 +207,6 @@ def test_a_clock_that_goes_back(visit, fresh, mine, tmp_path, monkeypatch):
     assert heard(page) == before
     heard(page.text_area(key="text").set_value("the cat sat on").run())
     assert len(list((tmp_path / "readings").iterdir())) == 2
-
-
-def test_nothing_waits_or_counts_by_the_clock_on_the_wall():
-    """So that no clock which is set anew lets a visitor wait, or forgets what is kept."""
-    by_the_wall = re.compile(r"\btime\.time\(|\bdatetime\.(?:now|utcnow|today)\(|\bdate\.today\(")
-    found = {
-        path.relative_to(ROOT).as_posix()
-        for path in (ROOT / "attnviz").rglob("*.py")
-        if by_the_wall.search(path.read_text("utf-8"))
-    }
-    day = {"pages/fast/maths/measured.py"}  # beside a measurement
-    outliving = {"rooms/room_file.py", "rooms/live_rooms.py"}  # a room's file outlives the process that counts
-    of_a_file = {"pages/born/panels/watched.py"}  # when a training wrote it last, which the wall's clock tells alone
-    assert found == {f"attnviz/{path}" for path in day | outliving | of_a_file}
 
 
 # --- a process that is killed

@@ -3,17 +3,11 @@
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from attnviz.app.workarounds.streamlit_adapter import SESSION
 from attnviz.base import words
 from attnviz.serve.page_table import NAMES as PAGES
 from tests.pages.conftest import open_page
-
-
-@pytest.fixture(autouse=True)
-def everything_said_can_be_translated() -> None:
-    """Instead of the conftest's: here sentences are looked up for real."""
 
 
 @pytest.fixture
@@ -100,34 +94,3 @@ def test_two_visitors_of_one_server_each_read_their_own_language():
 
 def text_of(page: Any) -> list[str]:
     return [each.value for each in (*page.title, *page.subheader, *page.markdown, *page.caption)]
-
-
-def opens_a_view() -> None:
-    import streamlit as st
-
-    from attnviz.app.links import link_state
-    from attnviz.serve import page_table  # noqa: F401
-    from attnviz.serve.navigation import LANG
-
-    if link_state.sync_from_url("masks"):
-        link_state.push_url()
-    if "open" in st.session_state:
-        link_state.open_view(st.session_state.pop("open"))
-    st.session_state["lang"], st.session_state["view"] = link_state.value(LANG), link_state.save()
-
-
-@pytest.mark.parametrize("reader, author, then", [("zh", "en", "zh"), ("zh", "", "zh"), ("", "zh", "zh"), ("", "", "")])
-def test_a_saved_view_does_not_change_the_language_that_its_reader_has_chosen(reader: str, author: str, then: str):
-    def opened(**link: str) -> Any:
-        app = AppTest.from_function(opens_a_view, default_timeout=120)
-        for name, text in link.items():
-            if text:
-                app.query_params[name] = text
-        return app.run()
-
-    app, view = opened(lang=reader), opened(lang=author, m_seed="7").session_state["view"]
-    app.session_state["open"] = view
-    app.run()
-    assert not app.exception
-    assert app.session_state["lang"] == then
-    assert '"m_seed": "7"' in app.session_state["view"]

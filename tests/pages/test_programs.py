@@ -1,17 +1,20 @@
-"""Every program that a page shows runs as it is shown, and prints numbers that the page shows beside it or exports."""
+"""What leaves a page: programs that print its numbers as they are shown, and tables that can be read back."""
 
+import csv
 import html
+import io
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
 
 from attnviz.app.exports import to_csv
+from attnviz.app.links.choices import page_choices
 from attnviz.serve.headless import AppLink, run_page
-from tests.pages.conftest import ran, said, with_code
-
-pytestmark = pytest.mark.slow
+from attnviz.serve.page_table import PAGES
+from tests.pages.conftest import offers, ran, said, with_code
 
 CONFIG = '{"model_type": "qwen3", "num_hidden_layers": 6, "hidden_size": 512, "vocab_size": 999}'
 #: a page, what its link sets, and the share of the printed numbers that are to be found at least
@@ -56,14 +59,14 @@ def numbers(text: str) -> set[float]:
     return {float(each.replace(",", "")) for each in found if len(re.sub(r"[-.,]|e.*", "", each).strip("0")) > 1}
 
 
-def shown(page: Any, link: AppLink) -> Iterator[str]:
+def shown(page: Any) -> Iterator[str]:
     """All texts of a page that hold numbers, and the tables that it exports."""
     yield html.unescape(said(page))
     yield from (part.value for part in (*page.metric, *page.latex))
     yield from (
         html.unescape(str(cell)) for part in (*page.table, *page.dataframe) for cell in part.value.to_numpy().ravel()
     )
-    for offer in run_page(link).offers:
+    for offer in offers(page):
         table = offer.table() if callable(offer.table) else offer.table
         if table is not None:
             yield to_csv(table).replace(",", " ")  # else two cells read as one number
@@ -78,13 +81,65 @@ def parameters(text: str) -> dict[str, str]:
     return link | ({"h_config": CONFIG} if link.get("h_from") == "config" else {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, text, share", LINKS, ids=[f"{name} {text}" for name, text, _ in LINKS])
 def test_a_program_prints_what_its_page_shows(visit: Any, name: str, text: str, share: float) -> None:
     link = parameters(text)
     page = with_code(visit(name, **link))
     printed = set().union(*(numbers(ran(program.value)[1]) for program in page.code))
-    there = numbers(" ".join(shown(page, AppLink(name, link))))
+    there = numbers(" ".join(shown(page)))
     found = [
         each for each in printed if any(abs(each * unit - one) <= 0.006 * abs(one) for one in there for unit in UNITS)
     ]
     assert len(found) >= share * len(printed) > 0, sorted(printed - set(found))
+
+
+SECTIONS = ("s_section", "p_section", "c_section", "d_view", "h_view", "b_ask")
+#: what makes the longest computations short
+SHORT = {("s_section", "training"): {"s_steps": "20", "s_seeds": "2"}, ("d_view", "numbers"): {"d_model": "core"}}
+#: what a spreadsheet would not take for a number
+WITH_UNIT = re.compile(r"-?[\d.,]+(e-?\d+)? ?(%|[KMGT]i?B|bytes|nats?|s|ms|µs|[MGT]?FLOPS?|×)|-?\d{1,3}(,\d{3})+", re.I)
+#: a short number that lost its last bits on the way, as in 0.699999988079071
+TAIL = re.compile(r"-?\d*\.?\d*?(0{6,}|9{6,})\d+(e-?\d+)?")
+
+
+def links() -> list[AppLink]:
+    found = []
+    for row in PAGES:
+        sections = [each for each in page_choices(row.name) if each.name in SECTIONS]
+        views = [{each.name: id} | SHORT.get((each.name, id), {}) for each in sections for id in each.ids] or [{}]
+        found += [AppLink(row.name, view) for view in views]
+    return found
+
+
+@cache
+def tables(number: int) -> dict[str, list[list[str]]]:
+    """The rows of each table that the view offers, by the figure's name."""
+    offers = run_page(links()[number]).offers
+    made = {offer.file_name: offer.table() if callable(offer.table) else offer.table for offer in offers}
+    return {name: list(csv.reader(io.StringIO(to_csv(table)))) for name, table in made.items() if table is not None}
+
+
+@pytest.mark.parametrize("number", range(len(links())), ids=[f"{one.page}-{one.parameters}" for one in links()])
+def test_each_exported_number_can_be_read_back_and_equal_words_are_told_apart_by_their_place(number):
+    faults = []
+    for name, (head, *rows) in tables(number).items():
+        faults += [(name, cell) for row in rows for cell in row if _is_faulty(cell)]
+        if len(set(map(tuple, rows))) < len(rows):
+            faults.append((name, "rows that cannot be told apart"))
+        for title, *column in zip(head, *rows, strict=True):
+            if len({_is_number(cell) for cell in column if cell}) > 1:
+                faults.append((name, f"numbers and words below {title}"))
+    assert not faults
+
+
+def _is_faulty(cell: str) -> bool:
+    return bool(WITH_UNIT.fullmatch(cell) or (len(cell) > 14 and "." in cell and TAIL.fullmatch(cell)))
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

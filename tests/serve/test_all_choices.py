@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.links.choices import EVERY_PAGE, page_choices, page_parameters
+from attnviz.app.links.choices import page_choices, page_parameters
 from attnviz.app.presenting import PAGE
 from attnviz.app.workarounds.streamlit_adapter import SESSION
+from attnviz.serve.navigation import LANG
 from attnviz.serve.page_table import NAMES as PAGES
 
 
@@ -85,13 +86,17 @@ def link_state_value(app: Any, name: str) -> Any:
     return app.session_state[SESSION]["_chosen"].get(name)
 
 
-def test_every_page_declares_what_its_links_hold_and_no_two_pages_share_a_name() -> None:
-    of_all = {choice.name for choice in PAGE}
-    assert of_all
-    assert page_choices(EVERY_PAGE)
-    seen: dict[str, str] = {}
-    for page in PAGES:
-        names = page_parameters(page)
-        assert set(names) > of_all, page
-        for name in set(names) - of_all:
-            assert seen.setdefault(name, page) == page
+@pytest.mark.parametrize("reader, author, then", [("zh", "en", "zh"), ("zh", "", "zh"), ("", "zh", "zh"), ("", "", "")])
+def test_a_saved_view_does_not_change_the_language_that_its_reader_has_chosen(reader: str, author: str, then: str):
+    def chosen(language: str) -> dict[str, str]:
+        return {LANG.name: language} if language else {}
+
+    view = session("masks", {"m_seed": "7"} | chosen(author)).session_state["test_saved"]
+    app = session("masks", chosen(reader), test_view=view)
+    assert (link_state_value(app, LANG.name) or "") == then
+    assert app.session_state["test_values"]["m_seed"] == 7
+
+
+def test_no_two_pages_share_the_name_of_a_choice() -> None:
+    names = [name for page in PAGES for name in set(page_parameters(page)) - {choice.name for choice in PAGE}]
+    assert len(names) == len(set(names))

@@ -3,10 +3,7 @@
 import asyncio
 import base64
 import hashlib
-import os
 import re
-import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -99,19 +96,3 @@ def test_nothing_but_origins_gets_into_the_header(monkeypatch, value):
     monkeypatch.setenv("ATTNVIZ_EMBED", value)
     with pytest.raises(Problem, match="ATTNVIZ_EMBED"):
         settings.current_settings()
-
-
-@pytest.mark.parametrize(
-    "rule, embeds", [("run", "this-machine"), ("dev", "this-machine"), ("serve", ""), ("serve-class", "")]
-)
-def test_pages_of_this_machine_embed_what_make_runs_for_it_and_never_what_is_served_to_others(rule, embeds, tmp_path):
-    for name in ("streamlit", "python", "node"):
-        says = "" if name == "node" else 'printf "%s" "$ATTNVIZ_EMBED"'
-        (tmp_path / name).write_text(f"#!/bin/sh\n{says}\n")
-        (tmp_path / name).chmod(0o755)
-    there = ("install", "models", ".venv/installed", "node_modules/.installed")  # nothing is installed
-    done = [word for one in there for word in ("-o", one)]
-    command = ["make", "-s", f"BIN={tmp_path}", *done, rule]
-    env = {name: value for name, value in os.environ.items() if name not in ("ATTNVIZ_EMBED", "MAKEFLAGS")}
-    said = subprocess.run(command, cwd=Path(__file__).parents[2], env=env, capture_output=True, text=True, check=True)
-    assert said.stdout == embeds

@@ -1,15 +1,18 @@
-"""What pages compute is computed once for all visitors, and all of it together is bounded in bytes."""
+"""What pages compute and draw is made once for the same numbers, and all of it together is bounded in bytes."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 import attnviz
 from attnviz.app.cache import shared_results
 from attnviz.app.cache.bounded_cache import BoundedCache, count_bytes
-from attnviz.app.cache.shared_results import LEAST, LIMIT, shared
+from attnviz.app.cache.shared_results import LEAST, LIMIT, cached_chart, shared
 
 SOURCES = sorted(Path(attnviz.__file__).parent.rglob("*.py"))
 
@@ -66,3 +69,59 @@ def test_nothing_of_the_app_is_kept_by_streamlit_or_without_a_bound():
     text = {path: path.read_text("utf-8") for path in SOURCES}
     assert [path for path, code in text.items() if re.search(r"st\.cache_(resource|data)", code)] == []
     assert [path for path, code in text.items() if re.search(r"lru_cache\((maxsize=)?None\)", code)] == []
+
+
+ROOT = Path(__file__).parents[3]
+MADE: list[Any] = []
+
+
+@dataclass(frozen=True)
+class Place:
+    row: int
+    name: str
+
+
+def bars(*args: Any, **kwargs: Any) -> go.Figure:
+    MADE.append((args, kwargs))
+    return go.Figure(go.Bar(y=[1, 2]))
+
+
+def lines(*args: Any, **kwargs: Any) -> go.Figure:
+    return bars(*args, **kwargs)
+
+
+def formatted(value: float) -> str:
+    return str(value)
+
+
+@pytest.fixture(autouse=True)
+def empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    MADE.clear()
+    monkeypatch.setattr(shared_results, "CHARTS", BoundedCache(10_000, lambda fig: 1000))
+
+
+SAME = [
+    (np.arange(4.0), ["a", "b"], {"x": (1, 2)}, None, Place(1, "b"), formatted),
+    (np.arange(8.0)[::2] / 2, ["a", "b"], {"x": (1, 2)}, None, Place(1, "b"), formatted),
+]
+
+
+def test_the_same_numbers_give_the_same_chart() -> None:
+    first, second = (cached_chart(bars, *args, height=3) for args in SAME)
+    assert first is second
+    assert len(MADE) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        (np.nextafter(np.arange(4.0), 9),), (np.arange(4.0, dtype=np.float32),), (np.arange(4.0).reshape(2, 2),),
+        ([0.0, 1.0, 2.0, 3.0],), (np.arange(4.0), None), ("a", "b"), ("ab",), (["a"], ["b"]), ([["a"], "b"],), (1,),
+        (1.0,), (True,), (Place(1, "a"),), (formatted,), (np.array(["a", "b"], dtype=object),),
+    ],
+)  # fmt: skip
+def test_other_values_of_any_kind_give_another_one(other: tuple[Any, ...]) -> None:
+    kept = [cached_chart(bars, np.arange(4.0)), cached_chart(bars, "a b"), cached_chart(bars, Place(2, "a"))]
+    found = cached_chart(bars, *other)
+    assert all(found is not each for each in kept)
+    assert cached_chart(bars, *other) is found

@@ -1,8 +1,10 @@
-"""Every tensor against a reference written from the formula, and every cell's arithmetic against the cell."""
+"""Every tensor against a reference, every cell's arithmetic against the cell, and the code on the page, run."""
 
+import contextlib
 import math
 import random
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from attnviz.pages.build.maths.attention_by_hand import run, steps
+from attnviz.base.message import Problem
+from attnviz.pages.build.maths import generated_code
+from attnviz.pages.build.maths.attention_by_hand import Result, run, steps
 from attnviz.pages.build.maths.boards import View, make_boards
 from attnviz.pages.build.maths.cells import CellOrigin
 from attnviz.pages.build.maths.inputs import Config, weights
-from attnviz.pages.build.panels import board_wording
+from attnviz.pages.build.panels import board_wording, numbers
+from tests.pages.conftest import ran
 
 WORDS = ("the", "cat", "sat", "down", "the")
 PLAIN = Config(tokens=WORDS)
@@ -125,3 +130,104 @@ def test_an_edited_weight_is_used_and_one_outside_the_matrix_waits_until_it_fits
     assert not np.allclose(run(edited).tensors["output"], run(PLAIN).tensors["output"])
     far = replace(PLAIN, edits=(("W_Q", 7, 7, 1.0),))
     np.testing.assert_array_equal(run(far).tensors["output"], run(PLAIN).tensors["output"])
+
+
+def some_configs(n: int) -> list[Result]:
+    draw, found = random.Random(7), []
+    while len(found) < n:
+        h, d = draw.choice([1, 2, 3, 4]), draw.choice([2, 3, 4])
+        config = Config(
+            tokens=("a", "b", "c", "a", "d")[: draw.randint(1, 5)],
+            kv_tokens=draw.choice([(), (), ("x", "y", "z")]),
+            d_model=draw.choice([4, 6, h * d, h * d]),
+            n_heads=h,
+            n_kv_heads=draw.choice([h, h, 1]),
+            d_head=d,
+            d_value=draw.choice([d, d, d, 5]),
+            batch=draw.choice([1, 2]),
+            packed=draw.random() < 0.5,
+            bias=draw.random() < 0.5,
+            position=draw.choice(["none", "none", "sinusoidal", "rope", "alibi"]),
+            qk_norm=draw.random() < 0.3,
+            mask=draw.choice(["none", "causal", "window", "padding"]),
+            scaled=draw.random() < 0.8,
+            dropout=draw.choice([0, 0, 0.3]),
+            training=draw.random() < 0.5,
+            seed=draw.randint(0, 9),
+            edits=(("W_K", 0, 0, 1.25),),
+        )
+        with contextlib.suppress(Problem):
+            found.append(run(config))
+    return found
+
+
+def test_the_module_and_torch_s_own_calls_give_the_numbers_of_the_page_or_a_reason_is_given() -> None:
+    expressed = 0
+    for result in some_configs(120):
+        assert len(generated_code.module(result.config).splitlines()) <= 50, "about forty lines"
+        module, _printed = ran(generated_code.program(result))
+        for name, tensor in (("output", "fed"), ("weights", "weights")):
+            got = module[name].detach().numpy()
+            np.testing.assert_allclose(got, result.tensors[tensor], atol=5e-5, err_msg=str(result.config))
+        multihead = generated_code.multihead(result.config)
+        assert (multihead is None) == bool(generated_code.multihead_refusals(result.config))
+        expressed += multihead is not None
+        fused = generated_code.scaled_dot_product(result.config)
+        if result.config.dropout and result.config.training:
+            fused = ""  # this call draws other random numbers, so its dropout differs
+        for code in filter(None, (fused, multihead)):
+            names, _printed = ran(code, module)
+            with torch.no_grad():
+                layer = names["layer"]
+                got = layer.w2(layer.w1(layer.norm(names["x"] + names["out"])).relu()).numpy()
+            np.testing.assert_allclose(got, result.tensors["fed"], atol=5e-5, err_msg=str(result.config))
+    assert expressed >= 10
+
+
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        ({"n_kv_heads": 1}, "here they share 1"),
+        ({"d_head": 4}, "2 heads of 4 do not make 4"),
+        ({"d_value": 3}, "here they are 3 and 2"),
+        ({"position": "rope"}, "no place to rotate"),
+        ({"qk_norm": True}, "no place to normalise"),
+        ({"scaled": False}, "always divides"),
+    ],
+)
+def test_each_reason_names_what_stands_in_the_way(change: dict[str, Any], reason: str) -> None:
+    assert any(reason in str(why) for why in generated_code.multihead_refusals(Config(**change)))
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (0.3, "0.3"),
+        (-1.25, "−1.25"),
+        (-0.0, "0.0"),
+        (2.0, "2.0"),
+        (1e-5, "0.00001"),
+        (0.70711, "0.7071"),
+        (-np.inf, "−∞"),
+    ],
+)
+def test_numbers_in_a_sum_have_four_digits_and_no_trailing_zeros(value: float, text: str) -> None:
+    assert numbers.format_exact(value) == text
+
+
+def shown(step: str, config: Config | None = None) -> numbers.canvas.StripBoard:
+    result = run(config or Config())
+    return numbers.operation_board(make_boards(View(result), step)[0], "")
+
+
+def test_hidden_scores_are_left_out_of_the_sum_and_have_no_colour() -> None:
+    board = shown("softmax", Config(mask="causal"))
+    # one power above the fraction line, two below it
+    assert sum(token.startswith("^") for token in board.cells[1][0]["t"]) == 3
+    assert board.sheets[0].fill[0][1] is None
+    assert board.sheets[0].text[0][1] == "−∞"
+
+
+def test_a_sum_of_rounded_numbers_is_marked_as_approximate() -> None:
+    assert shown("project").cells[0][0]["e"] == "="
+    assert shown("softmax").cells[0][0]["e"] == "≈"

@@ -8,10 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.links import link_reading
-from attnviz.canvas.shared.packing import unpack_blob
 from attnviz.pages.build.maths.attention_by_hand import run
 from attnviz.pages.build.maths.inputs import Config
-from tests.pages.conftest import canvases_on, open_page, ran, sound, with_code
+from tests.pages.conftest import drawn, open_page, ran, sound, with_code
 
 
 def opened(**link: str) -> AppTest:
@@ -21,7 +20,7 @@ def opened(**link: str) -> AppTest:
 
 def header(app: AppTest) -> dict[str, Any]:
     """What the board was sent."""
-    return unpack_blob(canvases_on(app)[0].proto.bytes)[0]
+    return drawn(app, "tensor_board")[0]
 
 
 def number(text: str) -> float:

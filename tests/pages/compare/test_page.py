@@ -1,11 +1,11 @@
 """The comparison page as a visitor uses it."""
 
 from attnviz.pages.compare.maths import layer_costs
-from tests.pages.conftest import ran, said, table_of, with_code
+from tests.pages.conftest import ran, said, sound, table_of, with_code
 
 
 def test_the_table_says_where_attention_and_the_others_cost_the_same_and_its_program_prints_the_same(visit):
-    page = visit("compare")
+    page = sound(visit("compare"))
     assert "At n = 4,096 and d = 512, self-attention takes **42.95 GFLOP**" in said(page)
     assert "LSTM at n = 1,024, GRU at n = 512" in said(page)
     table = table_of(page)

@@ -1,3 +1,5 @@
+"""What a policy keeps of a cache: against a mask on the full pass, real eviction, and what is shipped."""
+
 import copy
 from itertools import product
 
@@ -7,7 +9,10 @@ import torch
 
 from attnviz.core.cache import EVICTION_KINDS, Eviction
 from attnviz.models.capture import Edit, intervene
+from attnviz.pages.decoding.choices import TEXT_EXAMPLE
 from attnviz.pages.decoding.maths import decoders, kept_positions
+from attnviz.pages.decoding.maths.decoders import ModelDecoder
+from attnviz.pages.decoding.maths.kept_positions import Config
 from tests.pages.decoding.conftest import of_family
 
 TEXT = "the cat sat on the mat, don't you think the cat's hat is nice?"
@@ -92,3 +97,35 @@ def test_with_room_for_all_nothing_moves_and_kl_is_that_of_torch(family):
     assert np.allclose(found.kl, theirs.numpy(), atol=1e-9)
     follows = torch.tensor(reading.ids[reading.prompt + 1 :])
     assert found.loss == pytest.approx(float(torch.nn.functional.cross_entropy(logits[:-1].double(), follows)))
+
+
+MODEL = "smollm2-135m"
+
+
+@pytest.mark.numbers
+def test_it_holds_for_these_weights_this_text_and_this_seed_only():
+    found = kept_positions.find_prepared(MODEL, Config(TEXT_EXAMPLE))
+    assert found is not None
+    assert found.done
+    assert kept_positions.find_prepared(MODEL, Config(TEXT_EXAMPLE + "!")) is None
+    assert kept_positions.find_prepared(MODEL, Config(TEXT_EXAMPLE, 1)) is None
+    assert kept_positions.find_prepared("core", Config(TEXT_EXAMPLE)) is None
+
+
+@pytest.fixture(scope="module")
+def example_reading(smollm2):
+    return decoders.read(ModelDecoder(smollm2), TEXT_EXAMPLE)
+
+
+@pytest.mark.numbers
+@pytest.mark.slow
+@pytest.mark.parametrize("kind, budget", [("full", 92), ("heavy", 16), ("random", 8), ("sinks", 32), ("window", 4)])
+def test_computed_again_it_is_the_same(example_reading, kind, budget):
+    prepared = kept_positions.find_prepared(MODEL, Config(TEXT_EXAMPLE))
+    assert example_reading.labels == prepared.labels
+    logits, positions = kept_positions.decode(example_reading, Eviction(kind, budget))
+    moved, held = decoders.compare_predictions(example_reading, logits), prepared.find(kind, budget)
+    assert np.allclose(moved.kl, held.shift.kl, atol=1e-2, rtol=1e-2)
+    assert moved.loss == pytest.approx(held.shift.loss, abs=1e-2)
+    assert (positions == held.positions).mean() > 0.999
+    assert held.cache_bytes == sum(2 * la.k.nbytes // la.k.shape[2] for la in example_reading.layers) * min(budget, 92)

@@ -42,10 +42,17 @@ def test_the_player_is_sent_every_step_and_what_is_said_of_the_two_ways_is_what_
     assert "at temperature" not in said(once)
 
 
-def test_at_every_step_tokens_times_their_bytes_are_the_bytes_on_show(visit):
-    """The headline's tokens and the panel's bytes are of one moment, and the sentence below is of the same."""
+def test_at_every_step_tokens_times_their_bytes_are_the_bytes_on_show_and_bricks_are_what_was_computed(visit):
+    """The headline's tokens and the panel's bytes are of one moment, and the sentences below are of the same."""
     of_a_layer = core_cache_bytes(1) // CORE_LAYERS
-    for at in range(4):
+    for at, said_of_it in enumerate(
+        (
+            "The prompt’s 5 tokens are computed once, with a cache and without.",
+            "of 6 tokens are computed, once each. Without it **11** are, 5 of them again",
+            "of 7 tokens are computed, once each. Without it **18** are, 11 of them again",
+            "of 8 tokens are computed, once each. Without it **26** are, 18 of them again",
+        )
+    ):
         page = visit("decoding", d_prompt="hello", d_steps="4", d_at=str(at), **CORE)
         header, _payload = drawn(page, "step_player")
         step = header["steps"][at]
@@ -56,18 +63,6 @@ def test_at_every_step_tokens_times_their_bytes_are_the_bytes_on_show(visit):
         assert f" = **{step['context'] * of_a_layer:,} B**" in said(page)
         once, again = step["tokens"]
         assert f"step {at + 1} processed: **{once}** with the cache, **{again}** without." in said(page)
-
-
-def test_bricks_are_the_tokens_that_the_steps_computed_and_their_bytes_the_formula_s(visit):
-    for at, said_of_it in enumerate(
-        (
-            "The prompt’s 5 tokens are computed once, with a cache and without.",
-            "of 6 tokens are computed, once each. Without it **11** are, 5 of them again",
-            "of 7 tokens are computed, once each. Without it **18** are, 11 of them again",
-            "of 8 tokens are computed, once each. Without it **26** are, 18 of them again",
-        )
-    ):
-        page = visit("decoding", d_prompt="hello", d_steps="4", d_at=str(at), **CORE)
         bricks, _none = drawn(page, "cache_growth")
         assert (bricks["contexts"], bricks["rows"], bricks["at"]) == ([5, 6, 7, 8], 8, at)
         assert bricks["kept"] == [core_cache_bytes(n) for n in (5, 6, 7, 8)]

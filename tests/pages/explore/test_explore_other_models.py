@@ -11,8 +11,7 @@ from transformers import (
 )
 
 from tests.models.tiny_tokenizers import marian, word_piece
-from tests.pages.conftest import canvases_on, sound
-from tests.pages.explore.test_page import said
+from tests.pages.conftest import canvases_on, said, sound
 
 
 def agreed(visit, **link):

@@ -1,11 +1,10 @@
-"""The numbers of one head: every stage of a weight, and two sentences on one axis, against what is found by hand."""
+"""The numbers of one head: every stage of a weight, against what is found by hand."""
 
 import math
 
 import numpy as np
 import pytest
 
-from attnviz.analysis.head_matrix import Matrix
 from attnviz.pages.explore.maths.one_head import compute_stages
 
 
@@ -38,12 +37,3 @@ def test_the_weighted_values_add_up_to_the_output_and_have_their_lengths_after_i
     w_o = dict(smollm2.model.named_modules())["model.layers.10.self_attn.o_proj"].weight.detach().float().numpy()
     after = np.linalg.norm(result.weighted_values @ w_o[:, 3 * 64 : 4 * 64].T, axis=1)
     np.testing.assert_allclose(result.projected_norms, after, rtol=1e-3, atol=1e-5)
-
-
-def matrix(words: str, seed: int) -> Matrix:
-    """A causal head of random weights over these tokens."""
-    tokens = tuple(words.split())
-    n = len(tokens)
-    hidden = np.triu(np.ones((n, n), bool), 1)
-    weights = np.where(hidden, 0, np.random.default_rng(seed).random((n, n))).astype(np.float32)
-    return Matrix(weights / weights.sum(1, keepdims=True), hidden, tokens, tokens, tuple(range(n)), tuple(range(n)))

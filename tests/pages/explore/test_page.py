@@ -11,12 +11,7 @@ from attnviz.app.links import link_reading
 from attnviz.app.text import escape_markdown
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.rounding import format_number
-from tests.pages.conftest import canvases_on, open_page, ran, sound, with_code
-
-
-def said(page):
-    kinds = (page.markdown, page.caption, page.info, page.warning)
-    return " ".join(element.value for kind in kinds for element in kind)
+from tests.pages.conftest import canvases_on, open_page, ran, said, sound, with_code
 
 
 @pytest.fixture(scope="module")

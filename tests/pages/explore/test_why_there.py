@@ -10,7 +10,7 @@ from attnviz.models.capture import capture
 from attnviz.pages.explore import choices, explore
 from attnviz.pages.explore.maths.why_there import EXAMPLES
 from attnviz.pages.explore.panels import why_there
-from tests.pages.conftest import drawn, sound
+from tests.pages.conftest import drawn, said, sound
 
 WORDS, PRONOUN, BERT = EXAMPLES
 
@@ -22,15 +22,6 @@ def link(example, **more):
     return chosen | {"c": link_reading.pack({"pins": pins})} | more
 
 
-def picture(page):
-    header, _payload = drawn(page, "score_table")
-    return header
-
-
-def said(page):
-    return " ".join(element.value for kind in (page.markdown, page.caption) for element in kind)
-
-
 def test_a_clicked_cell_says_which_head_wrote_its_key_and_a_cut_says_what_depends_on_it(visit, smollm2):
     page = sound(visit("explore", **link(WORDS, cut="16.0")))
     trace = capture(smollm2, WORDS.text, residual=True)
@@ -40,7 +31,7 @@ def test_a_clicked_cell_says_which_head_wrote_its_key_and_a_cut_says_what_depend
     assert "**head 16.0** adds most" in words
     assert "That head read it at “stone”" in words
     assert f"the log-odds of the weight: {float(found.log_odds):+.3f}" in words
-    header = picture(page)
+    header, _payload = drawn(page, "score_table")
     assert "head 16.0 adds most" in header["words"]["label"], "without marks, for those who hear it"
     assert "Without head 16.0 in its keys" in header["title"], "or a saved picture would deny its own title"
     assert np.sum(header["values"]) == pytest.approx(float(found.score - found.baseline), abs=1e-3)

@@ -4,9 +4,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.glossary_terms import TERMS, numbers
-from attnviz.base.packed import unpack_blob
 from attnviz.canvas.glossary_wall import WallFigure, WallTerm
 from attnviz.live.scene_figure import SceneFigure
+from tests.pages.conftest import drawn
 
 TERMS_NUMBERS = numbers()
 
@@ -21,7 +21,7 @@ def test_a_word_that_is_pressed_opens_the_page_at_the_place_that_shows_it(visit)
 
 
 def wall(page):
-    return unpack_blob(page.get("bidi_component")[0].proto.bytes)[0]
+    return drawn(page, "glossary_wall")[0]
 
 
 def test_words_are_found_by_what_is_said_of_them_and_stand_from_a_to_z_in_either_language(visit):

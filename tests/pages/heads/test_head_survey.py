@@ -1,14 +1,17 @@
-"""A survey sums up what scan and costs find, knows the sentences that show it most, and names its heads."""
+"""A survey sums up what scan and costs find, on sentences that are cut where a token ends."""
 
 from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
+from attnviz.analysis.heads import batches
 from attnviz.analysis.heads.removal_costs import HeadWork
 from attnviz.analysis.heads.scan import HeadScores
+from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
-from attnviz.pages.heads.maths import head_survey
+from attnviz.models.tokens import encode
+from attnviz.pages.heads.maths import head_survey, sentence_sets
 
 PLACES = ((0, 0), (0, 1), (1, 0))
 
@@ -94,3 +97,28 @@ def test_costs_are_measured_on_as_many_sentences_as_were_asked_for_and_means_are
     survey = steps[-1].summarise()
     assert survey is not None
     assert survey.measures["silenced"].counts.tolist() == [2]
+
+
+MODELS = ("smollm2-135m", "minilm-l6")
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def loaded(request: pytest.FixtureRequest) -> LoadedModel:
+    return load(request.param)
+
+
+def test_passages_are_cut_at_a_token_and_fill_the_length(loaded: LoadedModel) -> None:
+    for passage, cut in zip(batches.passages(), sentence_sets.make_sentences(loaded, "books", count=6), strict=False):
+        assert passage.startswith(cut)
+        whole, part = encode(loaded, passage), encode(loaded, cut)
+        assert len(part) == 64
+        inside = [span.id for span in part.spans if not span.special]
+        assert inside == [span.id for span in whole.spans if not span.special][: len(inside)]
+
+
+def test_a_text_of_ones_own_is_cut_into_lines_and_long_lines_into_parts(loaded: LoadedModel) -> None:
+    long = "one two three four five six seven eight nine ten " * 4
+    texts = sentence_sets.make_sentences(loaded, "own", f"first line\n\n{long}\nword\n", count=20, length=16)
+    assert texts[0] == "first line"
+    assert " ".join(texts[1:]) == long.strip(), "and a single word has nothing to look at"
+    assert all(len(encode(loaded, text)) <= 16 for text in texts)

@@ -143,15 +143,6 @@ def test_two_models_stand_below_each_other_and_a_head_is_shown_as_that_models(vi
     assert "**MiniLM L6, layer 5, head 11**" in said(page)
 
 
-def finished(page: Any) -> Any:
-    """The page when all sentences are read."""
-    for _run in range(10):
-        if not page.get("progress"):
-            break
-        page.run()
-    return sound(page)
-
-
 def test_stop_keeps_what_is_done_and_go_on_goes_on(visit, monkeypatch):
     monkeypatch.setattr(live_run, "AT_A_TIME", 0.0)
     monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)

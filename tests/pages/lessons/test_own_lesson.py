@@ -1,20 +1,14 @@
 """A lecturer's lesson as a text file: it comes back as it was written, and every mistake names its line."""
 
 import io
-import re
 import zipfile
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from attnviz.base import words
 from attnviz.base.message import Problem
-from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths import all_facts
-from attnviz.pages.lessons.maths.lesson_parts import random_subject
 from attnviz.pages.lessons.panels import all_lessons, lesson_file, open_lesson
-from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 from attnviz.serve import page_table  # noqa: F401
 
 ROOT = Path(__file__).parents[3]
@@ -143,27 +137,6 @@ def test_the_lesson_of_the_documentation_is_one():
     page = (ROOT / "docs/using/own_lessons.md").read_text("utf-8")
     lesson = lesson_file.read(page.partition("```markdown\n")[2].partition("```")[0])
     assert [step.question is not None for step in lesson.steps] == [False, True, True]
-
-
-def test_the_documentation_lists_all_facts_with_what_they_have_and_all_pictures():
-    page = (ROOT / "docs/using/own_lessons.md").read_text("utf-8")
-    facts, pictures = (
-        dict(re.findall(r"^\| `(\w+)` \|(.*)$", part, re.MULTILINE))
-        for part in page.partition("| facts |")[2].split("## Pictures")
-    )
-    assert set(facts) == {*all_facts.FACTS}
-    assert set(pictures) == {*PICTURES}
-    subject = random_subject(choices.EXAMPLE)
-
-    def listed(name):
-        own, _and, base = facts[name].partition("those of ")
-        return set(re.findall("`(.+?)`", own)) | (listed(base.strip(" `|")) if base else set())
-
-    for name, compute in all_facts.FACTS.items():
-        with suppress(Problem):  # of one that needs the trained model
-            assert listed(name) == set(compute(subject).values), name
-    for name, picture in PICTURES.items():
-        assert {*picture.allowed_settings} <= set(re.findall("`(.+?)`", pictures[name])), name
 
 
 def test_a_packed_file_is_no_lesson():

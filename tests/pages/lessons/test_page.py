@@ -8,7 +8,6 @@ import pytest
 from attnviz.app.links import link_reading
 from attnviz.app.workarounds.streamlit_adapter import SESSION
 from attnviz.base.message import Problem
-from attnviz.base.packed import unpack_blob
 from attnviz.pages.lessons import lessons
 from attnviz.pages.lessons.maths.lesson_parts import Facts
 from attnviz.pages.lessons.panels import all_lessons, lesson_file, paper
@@ -179,8 +178,7 @@ def test_markup_in_a_lecturers_lesson_is_shown_as_it_stands(visit):
 
 def shown_story(page) -> dict:
     """What the picture of lessons 1 to 3 is sent: the header."""
-    (sent,) = [part for part in page.get("bidi_component") if b'"track":' in part.proto.bytes]
-    return unpack_blob(sent.proto.bytes)[0]
+    return drawn(page, "attention_story")[0]
 
 
 @pytest.mark.parametrize("lesson", ["attention", "row", "scaling"])

@@ -8,35 +8,30 @@ import torch
 
 from attnviz.app.links import link_reading
 from attnviz.base.packed import unpack_bits
-from attnviz.canvas.shared import packing
 from attnviz.pages.masks.choices import PAINT
 from attnviz.pages.masks.maths.mask_lab import Painted
 from attnviz.pages.masks.maths.mask_rules import Rule, combine_rules
+from tests.pages.conftest import drawn
 
 WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"]
 
 
-def canvases(app):
-    """(header, payload) of every canvas on the page, in order."""
-    blobs = [packing.unpack_blob(part.proto.bytes) for part in app.get("bidi_component") if part.proto.bytes]
-    return [(header, zlib.decompress(payload)) for header, payload in blobs]
-
-
 def grid(app):
-    header, payload = next(found for found in canvases(app) if "label" in found[0])
+    header, payload = drawn(app, "mask")
     rows, cols = header["shape"]
-    return unpack_bits(payload[: -(-rows * cols // 8)], (rows, cols))
+    return unpack_bits(zlib.decompress(payload)[: -(-rows * cols // 8)], (rows, cols))
 
 
 def scores(app):
     """Raw scores, which follow the bits."""
-    header, payload = next(found for found in canvases(app) if "label" in found[0])
-    return np.frombuffer(payload[-4 * len(WORDS) ** 2 :], "<f4").reshape(header["shape"]) * header["scale"]
+    header, payload = drawn(app, "mask")
+    numbers = np.frombuffer(zlib.decompress(payload)[-4 * len(WORDS) ** 2 :], "<f4")
+    return numbers.reshape(header["shape"]) * header["scale"]
 
 
 def test_random_rows_of_the_scores_are_recomputed_by_hand(visit):
     app = visit("masks", m_rule1="window", m_seed="7")
-    drawn, mask = scores(app), grid(app)
+    found, mask = scores(app), grid(app)
     assert (mask == combine_rules((Rule.of("window"),), len(WORDS)).numpy()).all()
 
     def draw(name, *shape):
@@ -51,7 +46,7 @@ def test_random_rows_of_the_scores_are_recomputed_by_hand(visit):
     for q in random.Random(3).sample(range(len(WORDS)), 4):
         query = projected(WORDS[q], w_q)
         row = [sum(a * b for a, b in zip(query, projected(word, w_k), strict=True)) / 4 for word in WORDS]
-        np.testing.assert_allclose(drawn[q], row, atol=1e-4)
+        np.testing.assert_allclose(found[q], row, atol=1e-4)
 
 
 def test_rules_are_joined_by_and_and_or(visit):
@@ -76,14 +71,10 @@ def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
 
 def test_the_word_in_the_link_is_shown_and_a_shorter_sentence_has_its_last(visit):
     def shown(name, **link):
-        return next(header for header, _payload in canvases(visit("masks", **link)) if "label" in header)[name]
+        return drawn(visit("masks", **link), "mask")[0][name]
 
     assert shown("word", m_word="7") == 7
     assert shown("word", m_word="7", m_text="a b c") == 2
     assert shown("word", m_text="lonely") == 0
+    assert shown("layers", m_layers="3") == [3, 12]
     assert shown("q", m_text="a \u202e c") == ["a", "U+202E", "c"], "what cannot be seen has a name"
-
-
-def test_layers_in_the_link_are_shown(visit):
-    (header,) = (header for header, _payload in canvases(visit("masks", m_layers="3")) if "label" in header)
-    assert header["layers"] == [3, 12]

@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from attnviz.analysis.word_vectors import sentence
-from attnviz.base.packed import unpack_blob
 from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.pages.mistakes.maths import checks, programs
@@ -17,7 +16,7 @@ from attnviz.pages.mistakes.maths.all_mistakes import MISTAKES
 from attnviz.pages.mistakes.maths.mistake import TOLERANCE, compare
 from attnviz.pages.mistakes.panels import game
 from tests.pages.claims import false_claims
-from tests.pages.conftest import ran, read, sound
+from tests.pages.conftest import drawn, ran, read, sound
 
 WORDS = ("The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired")
 S = sentence(WORDS)
@@ -87,11 +86,10 @@ def test_what_is_said_of_few_equal_and_many_words_is_so(name, words):
 
 def code_of(page):
     """The lines that the component was sent."""
-    sent = dict(page.session_state["_canvas_sent"].values())
-    return unpack_blob(sent["code_lines"])[0]
+    return drawn(page, "code_lines")[0]
 
 
-def drawn(page):
+def keys_sent(page):
     """The keys of what was sent."""
     return sorted(key for key in page.session_state["_canvas_sent"] if key.startswith("mistake"))
 
@@ -99,11 +97,11 @@ def drawn(page):
 def test_a_guess_is_answered_and_only_then_the_right_line_is_sent(visit):
     page = sound(visit("mistakes", mistake="fill"))
     assert {line["sign"] for line in code_of(page)["lines"]} == {" "}
-    assert drawn(page) == ["mistake-code", "mistake-wrong"], "the symptom, and no more"
+    assert keys_sent(page) == ["mistake-code", "mistake-wrong"], "the symptom, and no more"
     assert "right is" not in read(page)
     page = sound(visit("mistakes", mistake="fill", guess="fill.4"))
     assert code_of(page)["right"] is True
-    assert drawn(page) == ["mistake-code", "mistake-right", "mistake-wrong"]
+    assert keys_sent(page) == ["mistake-code", "mistake-right", "mistake-wrong"]
     assert [line["sign"] for line in code_of(page)["lines"] if line["sign"] != " "] == ["-", "+"]
     assert "It stops the wrong program and passes the right one." in read(page)
     page = sound(visit("mistakes", mistake="fill", guess="fill.2"))

@@ -8,19 +8,16 @@ import pytest
 import streamlit as st
 from PIL import Image
 
-from attnviz.canvas.shared.packing import unpack_blob
-from tests.pages.conftest import read, sound
+from attnviz.app.links import link_reading
+from tests.pages.conftest import drawn, read, sound
 
 
 def scene(page):
-    headers = [unpack_blob(each.proto.bytes)[0] for each in page.get("bidi_component") if each.proto.bytes]
-    return next(header for header in headers if "grid" in header)
+    return drawn(page, "patch_view")[0]
 
 
 def packed(**held):
     """What a canvas holds, as the link has it."""
-    from attnviz.app.links import link_reading
-
     return link_reading.pack(held)
 
 

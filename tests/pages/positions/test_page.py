@@ -1,27 +1,10 @@
-"""The positions page as a visitor uses it: every section, links, bad sentences, and no warning in the log."""
-
-import logging
+"""The positions page as a visitor uses it: tables that end, a real head, and a machine without a model."""
 
 import pytest
 
 from attnviz.app.cache import model_cache
-from attnviz.pages.positions import choices
 from tests.pages.conftest import said, sound, with_code
 from tests.pages.scaling.test_page import figures
-
-NEEDS_NO_MODEL = [name for name in choices.SECTION.ids if name != "head"]
-FIGURES = {"circle": 0, "scores": 5, "longer": 2, "video": 4}
-
-
-@pytest.mark.parametrize("section", NEEDS_NO_MODEL)
-def test_every_section_computes_says_what_to_see_ends_with_a_program_and_warns_of_nothing(visit, section, caplog):
-    with caplog.at_level(logging.WARNING):
-        page = sound(visit("positions", p_section=section))
-    assert figures(page) == FIGURES[section]
-    assert section == "circle" or page.latex or any("$" in line.value for line in page.markdown)
-    assert len(with_code(page).code) == (2 if section == "video" else 1)
-    told = [r.getMessage() for r in caplog.records if r.name.startswith(("streamlit", "attnviz"))]
-    assert [message for message in told if "missing ScriptRunContext" not in message] == []
 
 
 def test_a_table_that_ends_is_said_to_end(visit):

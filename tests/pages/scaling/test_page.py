@@ -9,11 +9,10 @@ import torch
 from attnviz.app import training
 from attnviz.app.cache import waiting_line
 from attnviz.app.cache.shared_results import finished_results
-from attnviz.base.packed import unpack_blob
 from attnviz.core.saturation import draw
 from attnviz.pages.scaling.maths import retrieval_training
 from attnviz.pages.scaling.panels import retrieval_training as training_panel
-from tests.pages.conftest import said, sound
+from tests.pages.conftest import drawn, said, sound
 
 
 def figures(page):
@@ -57,8 +56,7 @@ def test_a_link_to_a_section_that_went_opens_the_one_that_shows_it_now(visit, se
 def test_the_picture_and_its_sentence_have_the_numbers_of_torch(visit, d_k, n):
     """Products by a sum over components, and what softmax lets through by autograd."""
     page = sound(visit("scaling", s_dk=str(d_k), s_keys=str(n)))
-    _name, data = page.session_state["_canvas_sent"]["s_walk"]
-    header, payload = unpack_blob(data)
+    header, payload = drawn(page, "score_walk")
     scores = np.frombuffer(bytes(payload), "<f4").reshape(-1, n)
     assert header["d_k"][header["at"]] == d_k
     vectors = draw(n, 0)

@@ -1,19 +1,22 @@
-"""The sharing page as a visitor uses it: every view, every model, pasted configs, bad shapes, snippets that run."""
+"""The sharing page: every view, pasted configs, bad shapes; columns and layers by published formulas."""
 
 import inspect
 import json
 import re
 from dataclasses import replace
 
-from attnviz.canvas.shared.packing import unpack_blob
-from attnviz.pages.sharing.panels import prove
-from tests.pages.conftest import ran, said, sound, with_code
+import pytest
+
+from attnviz.base.message import Problem
+from attnviz.models.architecture import Architecture
+from attnviz.pages.sharing.maths import Config, run
+from attnviz.pages.sharing.panels import one_picture, prove
+from tests.pages.conftest import drawn, ran, said, sound, with_code
 
 
 def columns_on(app):
     """What each stop of the picture is drawn from."""
-    drawn = [one.proto.bytes for one in app.get("bidi_component") if one.proto.id.endswith("canvas-of-h-three")]
-    return unpack_blob(bytes(drawn[0]))[0]["columns"] if drawn else []
+    return drawn(app, "sharing_columns")[0]["columns"]
 
 
 def metrics(app):
@@ -108,3 +111,63 @@ def test_how_k_v_heads_are_made_of_trained_ones_is_said(visit):
     app = sound(visit("sharing", h_kept="1", h_text="A short sentence."))
     assert "each K/V head is the mean of 3 trained ones, as the GQA paper pools them" in said(app)
     ran(with_code(app).code[0].value)
+
+
+@pytest.mark.parametrize(
+    "name, tokens, batch, layers, heads, d_head, d_model, biases",
+    [
+        ("smollm2-135m", 2048, 1, 30, 9, 64, 576, False),
+        ("llama-2-7b", 4096, 3, 32, 32, 128, 4096, False),
+        ("llama-3.1-8b", 8192, 1, 32, 32, 128, 4096, False),
+        ("qwen2.5-7b", 100, 2, 28, 28, 128, 3584, True),
+        ("falcon-7b", 100, 1, 32, 71, 64, 4544, False),
+    ],
+)
+def test_bytes_and_parameters_are_what_the_published_formulas_give(
+    name, tokens, batch, layers, heads, d_head, d_model, biases
+):
+    arch = Architecture.preset(name)
+    columns = one_picture.sharing_figure(arch, tokens, batch).columns
+    assert [column.kv_heads for column in columns] == [g for g in range(heads, 0, -1) if heads % g == 0]
+    table = one_picture.exact_integers(arch, tokens, batch)
+    for place, column in enumerate(columns):
+        g = column.kv_heads
+        assert column.heads == heads
+        assert column.cache_bytes == layers * batch * 2 * g * d_head * tokens * 2  # 2·G·D·T·b a layer
+        assert column.share == pytest.approx(g / heads)
+        weights = 2 * d_model * heads * d_head + 2 * d_model * g * d_head + biases * (heads + 2 * g) * d_head
+        assert table["attention parameters"][place] == layers * weights
+        assert table["bytes of the cache"][place] == column.cache_bytes
+
+
+@pytest.mark.parametrize(
+    "name, asked, stands",
+    [
+        ("llama-3.1-8b", None, 8),
+        ("llama-3.1-8b", 4, 4),
+        ("llama-3.1-8b", 3, 8),
+        ("llama-2-7b", None, 8),
+        ("gpt2", None, 2),
+    ],
+)
+def test_the_picture_stands_where_the_link_says_else_as_trained_else_at_a_gqa(name, asked, stands):
+    figure = one_picture.sharing_figure(Architecture.preset(name), 100, 1, asked)
+    assert figure.columns[figure.at].kv_heads == stands
+
+
+def test_every_layout_holds_the_bytes_and_parameters_the_formulas_say():
+    rows = run(Config(d_model=64, n_heads=8, n_kv_heads=2, d_head=8, tokens=40, rounds=1))
+    assert [row.kind for row in rows] == ["MHA", "GQA", "MQA"]
+    assert [row.cache_bytes for row in rows] == [row.formula_bytes for row in rows]
+    assert [row.parameters for row in rows] == [row.formula_parameters for row in rows]
+    assert rows[0].ratio == 1
+    assert rows[0].cache_bytes == 8 * rows[2].cache_bytes
+
+
+def test_layouts_that_are_the_same_are_measured_once():
+    assert [row.kind for row in run(Config(32, 4, 4, 8, 8, 1))] == ["MHA", "MQA"]
+
+
+def test_more_memory_than_a_visitor_may_take_is_refused_in_words():
+    with pytest.raises(Problem, match="at most 512 MiB are measured here"):
+        run(Config(tokens=1 << 20))

@@ -150,7 +150,7 @@ def _track_heavy_hitters(reading: CachedReading, layer: RecordedLayer, budget: i
 # The policies' result for the page's own example, computed beforehand: some 20 passes that nobody has to wait for.
 #
 # `python -m scripts.prepare policies` writes it; it holds for exactly these weights, this text and this seed, and
-# tests/pages/decoding/test_prepared_policies.py computes it again.
+# tests/pages/decoding/test_kept_positions.py computes it again.
 FORMAT = 2
 FILE = "prepared_policies.npz"
 
