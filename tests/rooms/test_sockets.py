@@ -100,6 +100,9 @@ async def test_a_phone_hears_the_step_that_is_on_the_wall_and_each_that_follows(
         room.title = "Second"
         room.publish("explore?at=1.2")
         assert (await heard(phone, "title"))["link"] == "explore?at=1.2"
+        ask(room)
+        async with asyncio.timeout(10):
+            assert "question" in json.loads(await phone.recv()), "no step comes twice"
 
 
 async def test_votes_reach_the_wall_from_five_on_and_none_counts_after_the_answer(port, room):
