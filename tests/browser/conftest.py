@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.browser import longer_words
 from tests.waiting import until
 
 __all__ = ["until"]  # for conditions that Playwright cannot wait for
@@ -127,12 +128,19 @@ class Server:
 
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Server]]:
-    """`servers(script)` starts a server for a script, that of the app for none, once."""
-    running: dict[Path, Server] = {}
+    """`servers(script)` starts a server for a script, that of the app for none, once.
 
-    def start(script: Path = ROOT / "app.py") -> Server:
+    The app speaks one language more, whose words are longer (longer_words.py), and keeps its rooms in a folder.
+    """
+    running: dict[Path | None, Server] = {}
+
+    def start(script: Path | None = None) -> Server:
         if script not in running:
-            running[script] = Server(script, tmp_path_factory.mktemp("server") / "log.txt")
+            folder = tmp_path_factory.mktemp("server")
+            env = os.environ | {"HF_HUB_OFFLINE": "1", "ATTNVIZ_ROOMS": str(folder / "rooms")}
+            running[script] = Server(
+                script or longer_words.script(folder, ROOT / "app.py"), folder / "log.txt", env=env
+            )
         return running[script]
 
     yield start
@@ -224,10 +232,10 @@ GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 22, 28)"}
 QUIET_FOR = 250  #: ms
 _STILL = """([ground, quiet]) => new Promise((done, fail) => {
     const app = document.querySelector("[data-testid=stApp]");
-    let [changed, began, frames, last] = [performance.now(), performance.now(), 0, ""];
+    let [changed, began, frames, last] = [performance.now(), performance.now(), 0, () => ""];
     const moved = (what) => [changed, frames, last] = [performance.now(), 0, what];
-    const watcher = new MutationObserver(([{target, type, attributeName}]) =>
-        moved(`${type} ${attributeName} of ${target.parentElement?.outerHTML.slice(0, 200)}`));
+    const watcher = new MutationObserver(([{target, type, attributeName}]) =>  // told where it is asked for: it is long
+        moved(() => `${type} ${attributeName} of ${target.parentElement?.outerHTML.slice(0, 200)}`));
     let frame = requestAnimationFrame(function count() { frames += 1; frame = requestAnimationFrame(count); });
     watcher.observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true});
     const fading = () => document.getAnimations().some((each) => each.playState === "running" &&
@@ -244,13 +252,14 @@ _STILL = """([ground, quiet]) => new Promise((done, fail) => {
             size: main.scrollHeight !== high || main.scrollWidth !== wide, scrolled: main.scrollTop !== far,
         };
         const movers = Object.keys(moves).filter((name) => moves[name]);
-        if (movers.length) moved(`${movers} from ${[high, wide, far]}`);
-        [high, wide, far] = [main.scrollHeight, main.scrollWidth, main.scrollTop];
+        const [was, is] = [[high, wide, far], [main.scrollHeight, main.scrollWidth, main.scrollTop]];
+        if (movers.length) moved(() => `${movers} from ${was}`);
+        [high, wide, far] = is;
         if ((now - changed < quiet || frames < 3) && now - began < 60_000) return;
         clearInterval(timer);
         cancelAnimationFrame(frame);
         watcher.disconnect();
-        if (now - changed < quiet) fail(new Error(`the page never stood still: ${last}`)); else done();
+        if (now - changed < quiet) fail(new Error(`the page never stood still: ${last()}`)); else done();
     }, 25);
 })"""
 

@@ -40,6 +40,7 @@ BESIDES = (
     "lessons?lesson=row&step=2&present=1",
     "?present=1",
     "heads?present=1",
+    "glossary?present=1",
 )
 
 

@@ -6,6 +6,7 @@ is not longer is one that nobody can translate.
 
 import math
 import re
+import shutil
 from pathlib import Path
 
 from attnviz.base.words import LOCALE_DIR, OWN_NAME
@@ -37,7 +38,9 @@ def _grown(words: str) -> str:
 
 
 def write(folder: Path) -> None:
-    """Compile the language into `folder`, in which it is the only one beside English."""
+    """Compile the language into `folder`, beside the others."""
+    for kept in (*LOCALE_DIR.glob("*.mo"), *languages.LESSONS.glob("*.md")):
+        shutil.copy(kept, folder)
     catalog = languages.read(LOCALE_DIR / "zh.po")
     for message in catalog:
         if message.id == OWN_NAME:
@@ -65,7 +68,8 @@ def lessons_in_chinese() -> dict[str, str]:
 
 
 def script(folder: Path, app: Path) -> Path:
-    """A script that serves the app in this language and English."""
+    """A script that serves the app in this language, too; all is written into the folder."""
+    write(folder)
     file = folder / "app.py"
     own = f"from pathlib import Path\n\nfrom attnviz.base import words\n\nwords.LOCALE_DIR = Path({str(folder)!r})\n"
     lessons = "\nfrom attnviz.pages.lessons.panels import all_lessons\n\nall_lessons.TEXTS = words.LOCALE_DIR\n"

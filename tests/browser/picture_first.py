@@ -40,6 +40,31 @@ _OUT_OF_ROOM = """() => {
   };
 }"""
 
+#: What pictures say, and names and numbers of charts, with the pixels of their letters
+#: where they are too small to be read from the last row.
+_SMALL_LETTERS = """() => {
+  const all = (root) => [...root.querySelectorAll("*")]
+    .flatMap((one) => [one, ...(one.shadowRoot ? all(one.shadowRoot) : [])]);
+  const here = all(document);
+  const size = (one) => Math.round(parseFloat(getComputedStyle(one).fontSize) * (one.currentCSSZoom ?? 1));
+  const isWritten = (one) => one.getRootNode() !== document && !one.closest(".av-sr, .av-words") &&
+    !one.getRootNode().host.closest(".st-key-presenter") &&
+    [...one.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim());
+  const small = (what, least, such = () => true) => here
+    .filter((one) => one.matches(what) && such(one) && one.checkVisibility() && one.textContent.trim() &&
+      size(one) < least)
+    .map((one) => `${size(one)}: ${one.textContent.slice(0, 40)}`);
+  const text = "[data-testid=stMarkdownContainer] p";
+  const step = ":is(.st-key-l-story, .st-key-l-step, .st-key-l-film)";
+  return [
+    ...small(`[class*=-under] ${text}, [class*=st-key-picture-of-] ${text}`, 28),
+    ...small(`${step} :is(h3, p):not([data-testid=stCaptionContainer] p)`, 28),
+    ...small(":is(.as-said, .av-head > .av-said, .rb-said, .sp-said, .tf-said, .tf-race)", 28),
+    ...small(":is(.xtick, .ytick, .cbaxis) text", 20),
+    ...small("*", 20, isWritten),
+  ];
+}"""
+
 
 def is_a_picture(view: str) -> bool:
     """Whether a view opens with a picture, unpresented."""
@@ -57,6 +82,11 @@ def begins_low(page: Any, size: tuple[int, int]) -> list[str]:
     return [f"picture begins at {place['y']:.0f}, {place['height']:.0f} high"]
 
 
+def small_letters(page: Any) -> list[str]:
+    """What a presented page says in letters that are not read from the last row."""
+    return [f"presented in small letters, {each}" for each in page.evaluate(_SMALL_LETTERS)]
+
+
 def out_of_room(page: Any, theme: str) -> list[str]:
     """What does not stand in the room of the page, which is presented for a moment."""
     bar = page.locator(".st-key-presenter [role=toolbar]")
@@ -69,6 +99,7 @@ def out_of_room(page: Any, theme: str) -> list[str]:
         wrong = []
     except AssertionError:
         wrong = [f"presented: {page.evaluate(_OUT_OF_ROOM)}"]
+    wrong += small_letters(page)
     until(lambda: page.keyboard.press("Escape") or bar.is_hidden())  # a key is not heard while the page is made anew
     expect(bar).to_be_hidden()
     still(page, theme)

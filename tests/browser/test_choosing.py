@@ -69,10 +69,6 @@ def at(page, sheet, r, c):
     return page.locator(f'[data-at="{sheet},{r},{c}"]')
 
 
-def lit(page):
-    return page.locator(".tb-sheets").get_attribute("data-lit")
-
-
 def origins(page):
     """The numbers that the lit one is made of."""
     areas = json.loads(page.locator(".tb-sheets").get_attribute("data-from"))

@@ -28,10 +28,10 @@ from scripts import languages
 from tests.browser import longer_words
 from tests.browser.allowed_english import ALLOWED, NAMES, is_streamlits
 from tests.browser.axe_faults import OF_COLOURS, severe
-from tests.browser.conftest import ROOT, another_view, answered, at_rest, resized, still, windows
+from tests.browser.conftest import another_view, answered, at_rest, resized, still, windows
 from tests.browser.every_view import page_of, views
 from tests.browser.layout_faults import layout_faults
-from tests.browser.picture_first import PICTURE, begins_low, is_a_picture, out_of_room
+from tests.browser.picture_first import PICTURE, begins_low, is_a_picture, out_of_room, small_letters
 from tests.browser.shown_words import DRAWN, said_on, unfolded
 from tests.waiting import until
 
@@ -66,6 +66,8 @@ IN_TWO_GROUPS = [
 SIZES = [(1280, 720), (390, 844)]
 #: views with a formula that is longer than a phone is wide, and is scrolled in its place
 SCROLLED = {"build?b_ask=picture"}
+#: views whose charts have numbers that are not read from the last row, where they are presented
+SMALL = {"positions?p_section=video", "compare?c_section=shared", "mistakes?mistake=group_num&guess=group_num.3"}
 
 
 @cache
@@ -149,17 +151,10 @@ def menus(page, met: set[str]) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def longer_url(servers, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("longer")
-    longer_words.write(folder)
-    return servers(longer_words.script(folder, ROOT / "app.py")).url
-
-
-@pytest.fixture(scope="module")
 def window(browser):
-    """One for all pages: a browser keeps what it has read and compiled."""
+    """One for all pages, in which nothing is waited for that only moves: a browser keeps what it has compiled."""
     with windows(browser) as make:
-        page = make(*SIZES[0])
+        page = make(*SIZES[0], reduced_motion="reduce")
         page.add_init_script(DRAWN)
         yield page
 
@@ -174,14 +169,14 @@ def lasting(page, theme: str, find: Callable[[], list[str]]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", IN_TWO_GROUPS)
-def test_every_word_of_a_page_can_be_translated_has_room_and_is_read_by_all(longer_url, window, name):
+def test_every_word_of_a_page_can_be_translated_has_room_and_is_read_by_all(server_url, window, name):
     page, met, sizes, themes = window, set[str](), list(SIZES), ["light", "dark"]
     page.emulate_media(color_scheme=themes[0])
     said: dict[str, str] = {}
     faults: dict[str, str] = {}
     for view in WALKS[name]:
         page.mouse.move(0, 0)  # a button that is pointed at has another frame
-        arrive(page, longer_url, view)
+        arrive(page, server_url, view)
         for size, theme in zip(sizes, themes, strict=True):
             page.emulate_media(color_scheme=theme)
             resized(page, *size, theme)
@@ -192,8 +187,11 @@ def test_every_word_of_a_page_can_be_translated_has_room_and_is_read_by_all(long
                 found += begins_low(page, size)
                 if size == SIZES[0] and name != "pictures":  # its buttons take a line more: test_pictures.py asks it
                     found += out_of_room(page, theme)
+            if "present=1" in view and size == SIZES[0]:
+                found += small_letters(page)
             for fault in found:
-                if not (fault.startswith("formula") and view in SCROLLED):
+                known = fault.startswith("formula") and view in SCROLLED
+                if not (known or (fault.startswith("presented in small letters") and view in SMALL)):
                     faults.setdefault(fault, f"{view} at {size[0]}, {theme}")
         # the next view opens at the size and in the theme that the window has now
         sizes.reverse()

@@ -13,7 +13,7 @@ from attnviz.analysis.model_run import Request, stored_run
 from attnviz.core.attention import attend
 from attnviz.models.loading import EXAMPLES
 from tests.browser.canvas_places import cell, drag, finger, mask_door, spot_on, tile, weights
-from tests.browser.conftest import answered, still, until
+from tests.browser.conftest import answered, resized, still, until
 from tests.browser.test_all_heads import arrived
 
 LAYER, HEAD = 13, 8
@@ -262,35 +262,38 @@ def test_a_cell_unfolds_how_it_came_about_beside_the_matrix_follows_the_scale_an
     again.wait_for_url(lambda url: "c=" not in url)
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (1440, 900)])
-def test_the_card_of_a_head_covers_neither_the_chosen_one_nor_the_matrix(opened, size):
-    page = opened("explore", STAGE, width=size[0], height=size[1])
+def test_the_card_of_a_head_covers_neither_the_chosen_one_nor_the_matrix(opened):
+    page = opened("explore", STAGE, width=1280, height=720)
     wall = page.get_by_test_id("overview")
-    wide, high, places = json.loads(wall.get_attribute("data-tiles"))
-    corner = wall.bounding_box()
-    chosen = {"x": corner["x"] + places[13 * 9 + 8][0], "y": corner["y"] + places[13 * 9 + 8][1]}
-    chosen |= {"width": wide, "height": high}
-    assert corner["y"] + corner["height"] <= size[1], "all heads are in the window"
-    for layer, head in ((0, 0), (10, 8), (12, 8), (13, 7), (14, 8), (18, 5), (29, 4)):
-        page.mouse.move(*tile(page, layer * 9 + head))
-        card = page.locator(".av-preview.av-on")
-        expect(card).to_contain_text(f"Layer {layer}, head {head}")
-        box = card.bounding_box()
-        for other in (chosen, page.get_by_test_id("heatmap").first.bounding_box()):
-            assert not overlaps(box, other), (layer, head)
+    for size in ((1280, 720), (1440, 900)):
+        resized(page, *size)
+        wide, high, places = json.loads(wall.get_attribute("data-tiles"))
+        corner = wall.bounding_box()
+        chosen = {"x": corner["x"] + places[13 * 9 + 8][0], "y": corner["y"] + places[13 * 9 + 8][1]}
+        chosen |= {"width": wide, "height": high}
+        assert corner["y"] + corner["height"] <= size[1], "all heads are in the window"
+        for layer, head in ((0, 0), (10, 8), (12, 8), (13, 7), (14, 8), (18, 5), (29, 4)):
+            page.mouse.move(*tile(page, layer * 9 + head))
+            card = page.locator(".av-preview.av-on")
+            expect(card).to_contain_text(f"Layer {layer}, head {head}")
+            box = card.bounding_box()
+            for other in (chosen, page.get_by_test_id("heatmap").first.bounding_box()):
+                assert not overlaps(box, other), (size, layer, head)
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (390, 844), (768, 1024)])
-def test_a_row_that_is_pinned_stays_where_it_was_pressed(opened, size):
-    page = opened("explore", STAGE, width=size[0], height=size[1])
-    still(page)
-    heatmap = page.get_by_test_id("heatmap").first
-    x, y = spot_on(heatmap, 0, 10.5 / 13)
-    before = [heatmap.get_attribute("data-plot"), heatmap.bounding_box()]
-    page.mouse.click(x - 12, y)
-    expect(page.get_by_role("button", name="Remove all pins")).to_be_visible()
-    answered(page)
-    assert [heatmap.get_attribute("data-plot"), heatmap.bounding_box()] == before
+def test_a_row_that_is_pinned_stays_where_it_was_pressed(opened):
+    page = opened("explore", STAGE, width=1280, height=720)
+    heatmap, remove = page.get_by_test_id("heatmap").first, page.get_by_role("button", name="Remove all pins")
+    for size in ((1280, 720), (390, 844), (768, 1024)):
+        resized(page, *size)
+        x, y = spot_on(heatmap, 0, 10.5 / 13)
+        before = [heatmap.get_attribute("data-plot"), heatmap.bounding_box()]
+        page.mouse.click(x - 12, y)
+        expect(remove).to_be_visible()
+        answered(page)
+        assert [heatmap.get_attribute("data-plot"), heatmap.bounding_box()] == before, size
+        remove.click()
+        expect(remove).to_be_hidden()
 
 
 def middle(element):

@@ -109,7 +109,7 @@ def same_document(one: str, other: str) -> bool:
 
 @pytest.mark.parametrize("link, key", PICTURES)
 def test_a_picture_on_show_is_saved_byte_for_byte_as_the_command_writes_it(link, key, server_url, new_page):
-    page = new_page(locale="en")
+    page = new_page(locale="en", reduced_motion="reduce")
     page.goto(f"{server_url}/{link}")
     menu_key, choice = WITHIN.get(key, (key, ""))
     menu = page.locator(f".st-key-{menu_key}-save-menu button").first
@@ -119,15 +119,13 @@ def test_a_picture_on_show_is_saved_byte_for_byte_as_the_command_writes_it(link,
     if choice:
         page.get_by_role("radio", name=choice, exact=True).click()
         page.locator(f".st-key-{key}-files").wait_for()
-    mine = figure_file(run_page(app_link(link), key).figure, "svg", FileRequest()).decode()
-    assert saved_bytes(page, page.locator("button[data-kind=svg]")).decode() == mine
+    figure, button = run_page(app_link(link), key).figure, page.locator("button[data-kind=svg]")
+    mine = figure_file(figure, "svg", FileRequest()).decode()
+    assert saved_bytes(page, button).decode() == mine
     assert "Made with attnviz" in mine
     expect(page.get_by_text("is in your downloads.")).to_be_visible()
     page.get_by_label("Credit line").uncheck()
-    assert (
-        saved_bytes(page, page.locator("button[data-kind=svg]")).decode()
-        == figure_file(run_page(app_link(link), key).figure, "svg", FileRequest(credit="")).decode()
-    )
+    assert saved_bytes(page, button).decode() == figure_file(figure, "svg", FileRequest(credit="")).decode()
 
 
 @pytest.mark.parametrize("link", LINKS)

@@ -68,7 +68,7 @@ def saved(page: Any, film: Any) -> bytes:
 
 @pytest.mark.parametrize("link", FILMS)
 def test_a_film_plays_to_its_end_in_the_kinds_that_this_browser_encodes(opened, link):
-    page = opened(link, f".st-key-{FILMS[link]}-save-menu button")
+    page = opened(link, f".st-key-{FILMS[link]}-save-menu button", reduced_motion="reduce")  # else it plays on arrival
     film = controls_of(page, FILMS[link])
     kind = film.get_by_label("Kind of file")
     for name in ("webm", "mp4")[: 2 if link == "fast" else 1]:
@@ -80,9 +80,15 @@ def test_a_film_plays_to_its_end_in_the_kinds_that_this_browser_encodes(opened, 
         assert difference > 40, "the first and the last frame are different moments"
 
 
-def test_a_square_gif_of_a_part_has_its_frames_and_a_film_that_is_stopped_is_not_saved(opened):
-    page = opened("fast", ".st-key-fast-film-save-save-menu button")
+def test_files_are_said_to_be_on_their_way_a_gif_of_a_part_has_its_frames_and_a_film_can_be_stopped(opened):
+    page = opened("fast", ".st-key-fast-film-save-save-menu button", reduced_motion="reduce")
     film = controls_of(page, "fast-film-save")
+    for name in ("CSV, the numbers", "Live HTML"):
+        with page.expect_download(timeout=60_000):
+            page.get_by_role("button", name=name).click()
+        said = page.locator("[aria-live=polite]").filter(has_text=f"“{name}” is on its way to your downloads.")
+        expect(said).to_have_count(1)
+
     film.get_by_label("Kind of file").select_option("gif")
     film.get_by_label("Shape").select_option("square")
     film.get_by_label("To").fill("25")
@@ -99,7 +105,7 @@ def test_a_square_gif_of_a_part_has_its_frames_and_a_film_that_is_stopped_is_not
 
 
 def test_a_film_whose_script_cannot_be_fetched_says_so_and_can_be_asked_for_again(opened):
-    page = opened("fast", ".st-key-fast-film-save-save-menu button")
+    page = opened("fast", ".st-key-fast-film-save-save-menu button", reduced_motion="reduce")
     broken = {"body": "throw new Error();", "content_type": "text/javascript"}  # what is missing, the console tells of
     page.route("**/film_menu.js*", lambda route: route.fulfill(**broken))
     still(page)
@@ -108,17 +114,6 @@ def test_a_film_whose_script_cannot_be_fetched_says_so_and_can_be_asked_for_agai
     button.click()
     expect(page.get_by_text("What a film is saved with could not be fetched")).to_be_visible()
     expect(button).to_be_enabled()
-
-
-def test_each_file_of_the_server_is_said_to_be_on_its_way(opened):
-    page = opened("fast", ".st-key-fast-film-save-save-menu button")
-    still(page)
-    page.locator(".st-key-fast-film-save-save-menu button").first.click()
-    for name in ("CSV, the numbers", "Live HTML"):
-        with page.expect_download(timeout=60_000):
-            page.get_by_role("button", name=name).click()
-        said = page.locator("[aria-live=polite]").filter(has_text=f"“{name}” is on its way to your downloads.")
-        expect(said).to_have_count(1)
 
 
 def test_the_film_of_a_head_is_of_the_row_that_was_pressed_and_the_command_s_is_the_same(opened):

@@ -112,7 +112,3 @@ def test_keys_and_tokens_choose_a_step_rows_are_read_out_and_the_counters_are_th
     box = page.locator(".sp-canvas").bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 52)
     until(lambda: "of its attention" in page.locator(".sp-readout").inner_text())
-
-
-def said(page, words):
-    page.get_by_text(re.compile(words)).first.wait_for(timeout=60_000)

@@ -36,7 +36,7 @@ GUESSES = {
 @pytest.mark.parametrize("name", GUESSES)
 def test_a_guess_is_kept_beside_the_truth_moves_nothing_above_it_and_is_in_the_link(new_page, server_url, name):
     guess, answer, truth = GUESSES[name]
-    page = new_page(width=1280, height=720)
+    page = new_page(width=1280, height=720, reduced_motion="reduce")
     page.goto(f"{server_url}/{name}")
     line, picture = page.locator(f".st-key-guess-{guess}"), page.locator(".st-key-main-picture .stBidiComponent").first
     button = page.locator(f".st-key-{guess}-{answer} button")
@@ -50,7 +50,7 @@ def test_a_guess_is_kept_beside_the_truth_moves_nothing_above_it_and_is_in_the_l
     assert picture.bounding_box() == before
     expect(line.locator(".stMarkdown")).to_be_focused()
     expect(page).to_have_url(re.compile(f"[?&]{guess}={answer}"))
-    again = new_page(width=390, height=844, has_touch=True, is_mobile=True)
+    again = new_page(width=390, height=844, has_touch=True, is_mobile=True, reduced_motion="reduce")
     again.goto(page.url)
     expect(again.locator(f".st-key-guess-{guess}")).to_contain_text(re.compile(truth))
     page.keyboard.press("Tab")

@@ -6,10 +6,10 @@ What holds for every page, test_every_view.py asks of every view.
 import pytest
 
 from tests.browser.canvas_places import finger
-from tests.browser.conftest import answered, still, until
+from tests.browser.conftest import answered, resized, still, until
 from tests.browser.layout_faults import layout_faults
 
-PROJECTOR = {"width": 1280, "height": 720}
+PROJECTOR = {"width": 1280, "height": 720, "reduced_motion": "reduce"}
 PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
 
 
@@ -48,17 +48,17 @@ NOT_WHOLE = """() => {
 }"""
 
 
-@pytest.mark.parametrize("width, height", [(1024, 768), (1280, 720), (1440, 900)])
 @pytest.mark.parametrize(
     "view, drawn", [("scaling", ".katex"), ("heads", ".hm-stage[data-tiles]"), ("masks", ".av-mask canvas")]
 )
-def test_numbers_formulas_and_tables_are_whole_beside_a_picture(opened, view, drawn, width, height):
-    page = opened(view, drawn, width=width, height=height)
-    still(page)
-    assert page.evaluate(NOT_WHOLE) == []
-    assert layout_faults(page) == []
-    legends = page.locator(".av-bar-row").evaluate_all("all => all.map((one) => one.scrollWidth - one.clientWidth)")
-    assert all(beyond <= 0 for beyond in legends)
+def test_numbers_formulas_and_tables_are_whole_beside_a_picture(opened, view, drawn):
+    page = opened(view, drawn, reduced_motion="reduce")
+    for width, height in ((1024, 768), (1280, 720), (1440, 900)):
+        resized(page, width, height)
+        assert page.evaluate(NOT_WHOLE) == []
+        assert layout_faults(page) == []
+        legends = page.locator(".av-bar-row").evaluate_all("all => all.map((one) => one.scrollWidth - one.clientWidth)")
+        assert all(beyond <= 0 for beyond in legends)
 
 
 def charts_fit_their_places(page):

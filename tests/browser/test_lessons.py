@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from attnviz.base import words
 from attnviz.pages.lessons.panels import all_lessons
-from tests.browser.conftest import answered, still, until
+from tests.browser.conftest import answered, resized, still, until
 
 PHONE, LAPTOP = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
 PICTURE = ".as-canvas"
@@ -36,62 +36,48 @@ def test_previous_and_next_stand_still_from_step_to_step(opened, window, where):
     assert len(places) == 1
 
 
-@pytest.mark.parametrize("window", [LAPTOP, PHONE])
-def test_progress_is_a_row_of_dots_that_open_steps_by_mouse_and_by_keys(opened, window):
-    page = opened("lessons?lesson=row", PICTURE, **window)
+def test_progress_is_a_row_of_dots_that_open_steps_by_mouse_and_by_keys(opened):
+    page = opened("lessons?lesson=row", PICTURE, **LAPTOP)
     heading, dots = page.locator("[data-testid=stMain] h3"), page.locator("[class*=st-key-l-step-] button")
     steps = all_lessons.LESSONS["row"].steps
     expect(dots).to_have_count(len(steps))
-    boxes = [dot.bounding_box() for dot in dots.all()]
-    assert len({box["y"] for box in boxes}) == 1
-    assert all(24 <= box["width"] <= 32 and 24 <= box["height"] <= 32 for box in boxes)
-    page.get_by_role("button", name=f"Step 4 of {len(steps)}: {steps[3].title}").click()
-    expect(heading).to_have_text([steps[3].title])
-    dots.nth(1).press("Enter")
-    expect(heading).to_have_text([steps[1].title])
+    for window in (LAPTOP, PHONE):
+        resized(page, **window)
+        boxes = [dot.bounding_box() for dot in dots.all()]
+        assert len({box["y"] for box in boxes}) == 1
+        assert all(24 <= box["width"] <= 32 and 24 <= box["height"] <= 32 for box in boxes)
+        page.get_by_role("button", name=f"Step 4 of {len(steps)}: {steps[3].title}").click()
+        expect(heading).to_have_text([steps[3].title])
+        dots.nth(1).press("Enter")
+        expect(heading).to_have_text([steps[1].title])
 
 
-@pytest.mark.parametrize("word, changes, stays", [("“animal”", "it", "animal"), ("“it”", "animal", "it")])
-def test_a_word_of_the_text_that_is_pointed_at_is_lit_in_the_picture(opened, word, changes, stays):
+def test_a_word_that_is_pointed_at_in_the_text_is_lit_in_the_picture_and_one_in_the_picture_in_the_text(opened):
     page = opened("lessons?lesson=row&step=2", PICTURE, reduced_motion="reduce", **LAPTOP)
     stands_at(page, "scores")
-    still(page)
+    names, words = ("animal", "it"), page.locator(".stMarkdownColoredText")
+    ground = "words => words.map(word => [word.textContent, getComputedStyle(word).backgroundColor])"
 
     def rows():
-        page.locator(".as-row").first.wait_for()
-        return {name: page.get_by_role("radio", name=name, exact=True).screenshot() for name in (changes, stays)}
+        still(page)
+        return {name: page.get_by_role("radio", name=name, exact=True).screenshot() for name in names}
 
     page.mouse.move(5, 5)
-    still(page)
-    before = rows()
-    page.locator(".stMarkdownColoredText", has_text=word).hover()
-    still(page)
-    lit = rows()
-    assert lit[stays] == before[stays]
-    assert lit[changes] != before[changes]
-    page.mouse.move(5, 5)
-    still(page)
-    assert rows() == before
-
-
-@pytest.mark.parametrize("pointed", ["animal", "it"])
-def test_what_is_pointed_at_in_the_picture_is_lit_in_the_text(opened, pointed):
-    page = opened("lessons?lesson=row&step=2", PICTURE, reduced_motion="reduce", **LAPTOP)
-    stands_at(page, "scores")
-    still(page)
-    ground = "words => words.map(word => [word.textContent, getComputedStyle(word).backgroundColor])"
-    words = page.locator(".stMarkdownColoredText")
-    page.mouse.move(5, 5)
-    plain = dict(words.evaluate_all(ground))
-    row = page.get_by_role("radio", name=pointed, exact=True)
-    row.wait_for()
-    box = row.bounding_box()
-    page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + box["height"] / 2)
-    until(lambda: dict(words.evaluate_all(ground))[f"“{pointed}”"] != plain[f"“{pointed}”"])
-    lit = {name for name, colour in words.evaluate_all(ground) if colour != plain[name]}
-    assert f"“{({'animal', 'it'} - {pointed}).pop()}”" not in lit
-    page.mouse.move(5, 5)
-    until(lambda: dict(words.evaluate_all(ground)) == plain)  # it fades
+    before, plain = rows(), dict(words.evaluate_all(ground))
+    for pointed, other in (names, names[::-1]):
+        words.filter(has_text=f"“{pointed}”").hover()
+        lit = rows()
+        assert lit[pointed] == before[pointed]
+        assert lit[other] != before[other], "the others step back"
+        box = page.get_by_role("radio", name=pointed, exact=True).bounding_box()
+        page.mouse.move(5, 5)
+        assert rows() == before
+        page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + box["height"] / 2)
+        until(lambda pointed=pointed: dict(words.evaluate_all(ground))[f"“{pointed}”"] != plain[f"“{pointed}”"])
+        lit = {name for name, colour in words.evaluate_all(ground) if colour != plain[name]}
+        assert f"“{other}”" not in lit
+        page.mouse.move(5, 5)
+        until(lambda: dict(words.evaluate_all(ground)) == plain)  # it fades
 
 
 @pytest.mark.every_commit
@@ -107,21 +93,6 @@ def test_a_step_is_played_on_arrival_and_the_next_goes_on_from_there(opened):
     stands_at(page, "roles")
     page.get_by_role("slider", name="From words").press("Home")
     stands_at(page, "vectors")
-
-
-@pytest.mark.parametrize("lesson", ["attention", "row", "scaling"])
-def test_the_picture_of_every_step_is_drawn_without_an_error(opened, lesson):
-    page = opened(f"lessons?lesson={lesson}", PICTURE, **LAPTOP)
-    faults: list[str] = []
-    page.on("pageerror", lambda fault: faults.append(str(fault)))
-    for step in all_lessons.LESSONS[lesson].steps[1:]:
-        page.keyboard.press("ArrowRight")
-        expect(page.locator("[data-testid=stMain] h3")).to_have_text([step.title])
-        answered(page)
-        if step.picture.kind == "story":
-            stands_at(page, step.picture.settings["to"])
-    assert page.get_by_text("BidiComponent Error").count() == 0
-    assert not faults
 
 
 def test_less_motion_stands_at_the_end_at_once(opened):
@@ -178,13 +149,15 @@ def test_on_a_phone_the_answer_is_in_view_when_it_is_given(opened):
     assert box["y"] + box["height"] <= below["y"]
 
 
-@pytest.mark.parametrize("lesson", all_lessons.LESSONS)
-def test_a_worksheet_prints_on_two_pages_in_both_languages_on_both_papers(opened, lesson):
+def test_a_worksheet_prints_on_two_pages_in_both_languages_on_both_papers(opened, server_url):
+    page = opened("lessons?l_paper=worksheet", ".l-paper", **LAPTOP)
     for language in words.languages():
-        page = opened(f"lessons?lesson={lesson}&l_paper=worksheet&lang={language}", ".l-paper", **LAPTOP)
-        answered(page)
-        for paper in ("A4", "Letter"):
-            assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format=paper))) == 2, (language, paper)
+        for lesson, about in all_lessons.lessons_in(language).items():
+            page.goto(f"{server_url}/lessons?lesson={lesson}&l_paper=worksheet&lang={language}")
+            answered(page)
+            expect(page.locator(".l-paper h1")).to_have_text(about.title)
+            for paper in ("A4", "Letter"):
+                assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format=paper))) == 2, (lesson, language, paper)
 
 
 def test_a_worksheet_and_a_plan_are_opened_from_the_lesson_and_lead_back_to_its_step(opened):

@@ -155,7 +155,7 @@ def by_card(page: Any, name: str) -> Any:
 
 @pytest.mark.every_commit
 def test_a_sentence_typed_on_start_travels_to_every_page_by_menu_and_by_card(opened):
-    page = opened("")
+    page = opened("", reduced_motion="reduce")
     of_sentence(page, "Start").fill(SENTENCE)
     of_sentence(page, "Start").press("Enter")
     in_link(page, sentence=SENTENCE)
@@ -323,7 +323,7 @@ def section_chosen(page: Any) -> None:
 
 
 def test_two_visitors_do_not_see_each_others_choices_and_a_reload_keeps_ones_own(opened):
-    one, two = opened("masks"), opened("masks")
+    one, two = (opened("masks", reduced_motion="reduce") for _visitor in range(2))
     for page, text in ((one, SENTENCE), (two, "Nobody else")):
         of_sentence(page, "Masks").fill(text)
         of_sentence(page, "Masks").press("Enter")

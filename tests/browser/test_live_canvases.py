@@ -23,8 +23,6 @@ from tests.models.tiny import llama, tokens
 from tests.svg_reading import texts
 from tests.waiting import until
 
-pytestmark = pytest.mark.xdist_group("live")
-
 Open = Callable[..., Any]
 LARGEST = 300_000  #: bytes of a file
 #: a view, the figure in it, and the key of its canvas
@@ -90,9 +88,9 @@ def test_a_canvas_s_file_shows_what_the_page_shows(name: str, opened: Open, alon
     assert made is not None
     content = figure_file(made, "html", FileRequest())
     assert name == "patch_view" or len(content) <= LARGEST  # a picture's file has all heads, and the picture
-    on_page = opened(view).locator(f".st-key-{key} .av-root")
+    on_page = opened(view, reduced_motion="reduce").locator(f".st-key-{key} .av-root")
     expect(on_page).to_be_visible()
-    file = alone(content)
+    file = alone(content, reduced_motion="reduce")
     root = file.locator(".av-root")
     expect(root).to_be_visible()
     expect(file.locator("h1")).to_have_text(made.title)

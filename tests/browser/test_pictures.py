@@ -89,7 +89,6 @@ def lights_without_a_server(new_page: Any, file: Path) -> None:
     assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
 
 
-@pytest.mark.every_commit
 def test_presented_it_fills_the_room_of_a_projector(open_pictures):
     page = open_pictures(width=1280, height=720)
     still(page)

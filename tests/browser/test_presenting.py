@@ -6,12 +6,12 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.pages.lessons.panels import all_lessons
-from attnviz.serve.page_table import NAMES
 from tests.browser.conftest import GROUND, answered, at_rest, listening, still, until
-from tests.browser.picture_first import BAR
+from tests.browser.picture_first import BAR, small_letters
 
 BACKGROUND = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
-PRESENTER = {"width": 1280, "height": 720}
+PRESENTER = {"width": 1280, "height": 720, "reduced_motion": "reduce"}
+NARROW = {"width": 1024, "height": 768}
 STREAMLITS_DARK = "rgb(23, 22, 20)"
 STEPS = all_lessons.LESSONS["row"].steps
 
@@ -107,38 +107,6 @@ def test_next_goes_on_through_what_a_page_consists_of_light_or_dark(opened, link
     raise AssertionError(page.url)
 
 
-#: What pictures say, and names and numbers of charts, with the pixels of their letters.
-LETTERS = """() => {
-  const found = (root, what) => [...root.querySelectorAll("*")].flatMap((one) => [
-    ...(one.matches(what) && one.textContent.trim() && one.checkVisibility() ? [one] : []),
-    ...(one.shadowRoot ? found(one.shadowRoot, what) : []),
-  ]);
-  const size = (one) => Math.round(parseFloat(getComputedStyle(one).fontSize) * (one.currentCSSZoom ?? 1));
-  const isWritten = (one) => one.getRootNode() !== document && !one.closest(".av-sr, .av-words") &&
-    !one.getRootNode().host.closest(".st-key-presenter") &&
-    [...one.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim());
-  const small = (what, least, such = () => true) => found(document, what)
-    .filter((one) => size(one) < least && such(one))
-    .map((one) => `${size(one)}: ${one.textContent.slice(0, 40)}`);
-  const text = "[data-testid=stMarkdownContainer] p";
-  const step = ":is(.st-key-l-story, .st-key-l-step, .st-key-l-film)";
-  return [
-    ...small(`[class*=-under] ${text}, [class*=st-key-picture-of-] ${text}`, 28),
-    ...small(`${step} :is(h3, p):not([data-testid=stCaptionContainer] p)`, 28),
-    ...small(":is(.as-said, .av-head > .av-said, .rb-said, .sp-said, .tf-said, .tf-race)", 28),
-    ...small(":is(.xtick, .ytick, .cbaxis) text", 20),
-    ...small("*", 20, isWritten),
-  ];
-}"""
-
-
-@pytest.mark.parametrize("page_name", NAMES)
-def test_what_a_presented_page_says_is_read_from_the_last_row(opened, page_name):
-    page = opened(f"{page_name.replace('home', '')}?present=1", **PRESENTER)
-    still(page)
-    assert page.evaluate(LETTERS) == []
-
-
 #: The next drawings of all canvases, with the window's pixels of their letters.
 DRAWN = """() => {
   const { prototype } = CanvasRenderingContext2D;
@@ -164,7 +132,7 @@ def test_numbers_on_a_dense_canvas_are_read_from_the_last_row(opened, page_name,
 
 
 def test_start_is_read_from_the_last_row_in_a_narrower_window_too_all_of_it_above_the_bar(opened):
-    page = opened("?present=1", width=1024, height=768)
+    page = opened("?present=1", **PRESENTER | NARROW)
     still(page)
     said = "one => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom"
     assert page.locator(".rb-said").evaluate(said) >= 28 / 720 * 768
@@ -185,21 +153,26 @@ OUT_OF_SIGHT = """() => {
 
 
 @pytest.mark.parametrize("lesson", all_lessons.LESSONS)
-def test_a_presented_step_stands_on_one_screen_before_and_after_its_answer(opened, lesson):
+def test_a_presented_step_is_drawn_and_stands_on_one_screen_before_and_after_its_answer(opened, lesson):
     page = opened(f"lessons?lesson={lesson}&present=1", **PRESENTER)
 
     def all_is_seen(name):
         for _look in range(20):  # a picture that comes late on a busy machine
             still(page)
             if not (low := page.evaluate(OUT_OF_SIGHT)):
-                return
-        raise AssertionError(f"{name}: {low}")
+                break
+        assert low == [], name
+        assert small_letters(page) == [], name
 
     for number, step in enumerate(all_lessons.LESSONS[lesson].steps, 1):
         if number > 1:
             page.keyboard.press("ArrowRight")
         expect(page.locator("h3")).to_have_text([step.title])  # the one before it may stand a moment longer
         answered(page)
+        if step.picture.kind == "story":
+            story = page.locator(".av-root:has(.as-canvas)")
+            expect(story).to_have_attribute("data-stage", step.picture.settings["to"])
+        assert page.get_by_text("BidiComponent Error").count() == 0
         assert "&#" not in page.locator(BAR).inner_text(), "what is for Markdown"
         all_is_seen(step.title)
         if step.question is not None:
@@ -209,7 +182,7 @@ def test_a_presented_step_stands_on_one_screen_before_and_after_its_answer(opene
 
 
 def test_in_a_narrow_room_a_head_has_no_half_of_its_lines_below_it(opened):
-    page = opened("lessons?lesson=pair&present=1", width=1024, height=768)
+    page = opened("lessons?lesson=pair&present=1", **PRESENTER | NARROW)
     still(page)
     expect(page.get_by_test_id("heatmap")).to_be_visible()
     expect(page.locator(".av-lines")).to_be_hidden()

@@ -58,7 +58,7 @@ def shown_alone(page) -> list[str]:
 
 @pytest.mark.parametrize("where", FIGURES)
 def test_the_embed_code_of_a_figure_shows_it_alone_and_it_answers_as_in_the_app(opened, new_page, where):
-    page, key = opened(where), FIGURES[where]
+    page, key = opened(where, reduced_motion="reduce"), FIGURES[where]
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     open_menu(page.locator(f".st-key-{key}-save-menu button").first)
     press_in_menu(page.get_by_role("button", name="Copy embed code of this figure"))
@@ -67,7 +67,7 @@ def test_the_embed_code_of_a_figure_shows_it_alone_and_it_answers_as_in_the_app(
     wanted = parse_qs(urlsplit(where).query)
     assert asked == wanted | {"figure": [key], "embed": ["true"]}
 
-    inside = new_page(width=800, height=640)
+    inside = new_page(width=800, height=640, reduced_motion="reduce")
     inside.goto(source)
     drawn = inside.locator(f":has(+ [data-testid=stLayoutWrapper] > .st-key-{key}-under)")
     expect(drawn).to_be_visible(timeout=60_000)
