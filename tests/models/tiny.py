@@ -113,6 +113,14 @@ def given_to(model, name, change):
     return changed(model, [name], lambda _, given: change(given))
 
 
+def given_in(model, name, *args, **inputs):
+    """What a module is given in a pass over these inputs."""
+    seen = []
+    with given_to(model, name, lambda given: seen.append(given) or given):
+        model(*args, **inputs)
+    return seen[0]
+
+
 def zeros(columns, rows=slice(None)):
     """A change that puts zeros into some columns of some rows."""
 

@@ -4,36 +4,16 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.testing import assert_close
-from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from attnviz.models.attribution import head_circuits as module
 from attnviz.models.attribution.head_circuits import HeadCircuits, composition_scores, head_circuits
 from attnviz.models.loading import load
 from attnviz.models.tokens import label_of
-from tests.models.capture.test_gradients import gemma2
-from tests.models.capture.test_written_attention import made
 from tests.models.tiny import VOCAB, eager, llama
+from tests.models.tiny_streams import STREAMS
 from tests.models.tiny_tokenizers import word_piece
-from tests.notebook.transformer_lens_side import gpt2
-
-
-def with_gains(model: Any) -> Any:
-    """Norms whose gains and biases are not 1 and 0, so that it matters whether they are counted."""
-    torch.manual_seed(3)
-    for name, parameter in model.named_parameters():
-        if parameter.dim() == 1:
-            nn.init.normal_(parameter, 1.0 if name.endswith("weight") else 0.0, 0.3)
-    return model
-
-
-def qwen3() -> Qwen3ForCausalLM:
-    """Queries and keys are normed."""
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "head_dim": 8, "vocab_size": VOCAB}
-    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "initializer_range": 0.3}
-    return with_gains(Qwen3ForCausalLM(Qwen3Config(**sizes, **heads)).eval())
 
 
 def table(found: HeadCircuits, what: str) -> Tensor:
@@ -50,10 +30,10 @@ def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "ROWS", 7)
 
 
-@pytest.mark.parametrize("build", [lambda: with_gains(llama()), qwen3, lambda: gemma2(attn_logit_softcapping=None)])
-def test_two_tokens_attend_as_the_circuit_says(build: Any) -> None:
+@pytest.mark.parametrize("name, more", [("llama", {}), ("qwen3", {}), ("gemma2", {"attn_logit_softcapping": None})])
+def test_two_tokens_attend_as_the_circuit_says(name: str, more: dict[str, Any]) -> None:
     """In a first layer, log(w10 / w11) is the score of the pair one apart less that of the query with itself."""
-    model, head = build(), 3
+    model, head = STREAMS[name][0](**more), 3
     here, apart = head_circuits(model, 0, head), head_circuits(model, 0, head, distance=1)
     own, next_to = table(here, "matches"), table(apart, "matches")
     keys, queries = torch.tensor([3, 8, 50, 99]), torch.tensor([7, 8, 99, 0])
@@ -79,10 +59,10 @@ def maps(model: Any, name: str, layer: int) -> tuple[list[Tensor], list[Tensor]]
         gain = (block.input_layernorm if name == "bloom" else block.ln_1).weight
         q, k, v = (part * gain @ (torch.eye(48) - 1 / 48) for part in (q, k, v))
     else:
-        block = model.transformer.h[layer]
-        centred = torch.eye(32) - 1 / 32
-        q, k, v = (part.T * block.ln_1.weight @ centred for part in block.attn.c_attn.weight.split(32, -1))
-        o, size, each_kv = block.attn.c_proj.weight.T, 8, 1
+        block, size, each_kv = model.transformer.h[layer], 8, 1
+        centred = torch.eye(48) - 1 / 48
+        q, k, v = (part.T * block.ln_1.weight @ centred for part in block.attn.c_attn.weight.split(48, -1))
+        o = block.attn.c_proj.weight.T
     cut = [slice(head * size, (head + 1) * size) for head in range(o.shape[1] // size)]
     kv = [slice(head // each_kv * size, (head // each_kv + 1) * size) for head in range(len(cut))]
     match = [q[mine].T @ k[shared] for mine, shared in zip(cut, kv, strict=True)]
@@ -91,7 +71,7 @@ def maps(model: Any, name: str, layer: int) -> tuple[list[Tensor], list[Tensor]]
 
 @pytest.mark.parametrize("name", ["llama", "gpt2", "bloom", "gptj"])
 def test_composition_scores_are_those_of_whole_matrices(name: str) -> None:
-    model = with_gains(llama(num_hidden_layers=3) if name == "llama" else gpt2() if name == "gpt2" else made(name, 3))
+    model = STREAMS[name][0]()
     found = composition_scores(model)
     norm = torch.linalg.matrix_norm
     with torch.no_grad():

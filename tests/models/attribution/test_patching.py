@@ -1,5 +1,6 @@
 """Activation patching against torch's own hooks and against finite differences."""
 
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -13,17 +14,14 @@ from attnviz.models.attribution.circuit import find_circuit
 from attnviz.models.attribution.patching import Patching, Site, activation_patching, attribution_patching
 from attnviz.models.attribution.path_patching import path_patching
 from attnviz.models.capture import attention_weight, capture, logit_diff
+from attnviz.models.capture.forward_pass import block_name
 from tests.models.capture.plain_models import Own
-from tests.models.capture.test_gradients import PROJECTIONS, gemma2
-from tests.models.tiny import bert, changed, eager, given_to, llama, tokens
+from tests.models.tiny import eager, given_to, llama, tokens
+from tests.models.tiny_streams import STREAMS
 
-MODELS: dict[str, Any] = {"llama": llama, "bert": bert, "gemma2": gemma2, "own": lambda: Own().eval()}
-PLACES = PROJECTIONS | {"own": "h.{}.out_proj"}
-MLPS = dict.fromkeys(("llama", "gemma2"), "model.layers.{}.mlp.down_proj") | {
-    "bert": "bert.encoder.layer.{}.output.dense",
-    "own": "h.{}.mlp.2",
-}
-BLOCKS = {"llama": "model.layers.{}", "bert": "bert.encoder.layer.{}", "gemma2": "model.layers.{}", "own": "h.{}"}
+#: in a family's register, or a plain model: how to build it, its output projections, and its MLPs if it has any
+MODELS: dict[str, Any] = {name: STREAMS[name] for name in ("llama", "bert", "gemma2", "bloom", "falcon")}
+MODELS["own"] = (lambda: Own().eval(), "h.{}.out_proj", None)
 CLEAN, CORRUPTED = tokens(1, 7), tokens(1, 7, seed=5)
 TOKEN, VERSUS = 7, 11
 METRIC = logit_diff(TOKEN, VERSUS)
@@ -37,24 +35,29 @@ def lead(model: nn.Module, ids: Tensor, position: int) -> float:
 
 def by_hooks(name: str, model: nn.Module, site: Site, share: float = 1.0, position: int = -1) -> float:
     """What that share of the way from the corrupted to the clean value of one site adds to the lead."""
-    place = {"resid": BLOCKS, "mlp": MLPS}.get(str(site.part), PLACES)[name].format(site.layer)
+    _, projection, mlp = MODELS[name]
     rows = slice(None) if site.position is None else site.position
-    clean: dict[str, Tensor] = {}
+    clean: list[Tensor] = []
 
-    def keep(_: str, given: Tensor) -> Tensor:
-        clean[place] = given
-        return given
-
-    def put(_: str, given: Tensor) -> Tensor:
+    def put(given: Tensor) -> Tensor:
+        if not clean:
+            clean.append(given.clone())
+            return given
         width = given.shape[-1] if site.head is None else given.shape[-1] // heads_of(model)
         first = 0 if site.head is None else site.head * width
         part = (0, rows, slice(first, first + width))
-        given[part] += share * (clean[place][part] - given[part])
+        given[part] += share * (clean[0][part] - given[part])
         return given
 
-    with changed(model, [place], keep):
+    with ExitStack() as stack:
+        stack.enter_context(torch.no_grad())
+        if site.part == "mlp":
+            module = model.get_submodule(mlp.format(site.layer))
+            stack.callback(module.register_forward_hook(lambda _m, _x, answer: put(answer.clone())).remove)
+        else:
+            place = projection if site.part != "resid" else block_name(projection.format(0)).replace("0", "{}")
+            stack.enter_context(given_to(model, place.format(site.layer), put))
         model(CLEAN)
-    with changed(model, [place], put):
         after = lead(model, CORRUPTED, position)
     with torch.no_grad():
         return after - lead(model, CORRUPTED, position)
@@ -70,10 +73,11 @@ def found_in(model: nn.Module, **more: Any) -> Patching:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_linearised_effect_is_the_slope_towards_the_clean_run(name: str) -> None:
-    model = MODELS[name]().double()
+    model = MODELS[name][0]().double()
     found = found_in(model)
-    assert found.heads.shape == (2, heads_of(model), 7)
-    assert found.streams.shape == (2, 7)
+    layers = len(found.streams)
+    assert found.heads.shape == (layers, heads_of(model), 7)
+    assert found.streams.shape == (layers, 7)
     sites = [Site(0, 1, 2), Site(0, 2, 6), Site(1, 3, 6), Site(0, 3), Site(0, "resid", 3), Site(1, "resid", 6), Site(1)]
     sites += [Site(0, "attn", 4), Site(1, "attn")]
     if name == "own":  # its blocks have no MLP
@@ -81,7 +85,7 @@ def test_the_linearised_effect_is_the_slope_towards_the_clean_run(name: str) -> 
             _ = found.mlps
     else:
         sites += [Site(0, "mlp", 3), Site(1, "mlp")] if name != "gemma2" else []  # there the hook is before a norm
-        assert set(found.top(4, "mlps")) == {Site(0, "mlp"), Site(1, "mlp")}
+        assert set(found.top(4, "mlps")) == {Site(layer, "mlp") for layer in range(layers)}
     for site in sites:
         far, near = (
             (by_hooks(name, model, site, step) - by_hooks(name, model, site, -step)) / (2 * step)
@@ -95,7 +99,7 @@ def test_the_linearised_effect_is_the_slope_towards_the_clean_run(name: str) -> 
 @pytest.mark.parametrize("at_once", [1, 3])
 @pytest.mark.parametrize("name", MODELS)
 def test_exact_cells_are_those_of_hooks(name: str, at_once: int) -> None:
-    model = MODELS[name]()
+    model = MODELS[name][0]()
     sites = [
         Site(1, 2),
         Site(0, 1, 2),
@@ -107,7 +111,8 @@ def test_exact_cells_are_those_of_hooks(name: str, at_once: int) -> None:
     ]
     sites += [Site(0, "attn", 4), Site(1, "attn"), *([] if name == "own" else [Site(0, "mlp", 3), Site(1, "mlp")])]
     made = list(activation_patching(model, CLEAN, CORRUPTED, METRIC, sites, at_once=at_once))
-    counted = [Site(1, heads_of(model) - 1) if site.layer < 0 else site for site in sites]
+    last = Site((1 if name == "own" else 2), heads_of(model) - 1)
+    counted = [last if site.layer < 0 else site for site in sites]
     expected = [by_hooks(name, model, site) for site in counted]
     assert [value for _, value in made] == pytest.approx(expected, abs=2e-5)
     assert [site for site, _ in made] == sites, "as they were given"

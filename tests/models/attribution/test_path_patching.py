@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from attnviz.models.attribution.patching import Site
 from attnviz.models.attribution.path_patching import Receiver, path_patching
 from tests.models.attribution.test_patching import CLEAN, CORRUPTED, METRIC, lead
-from tests.models.capture.test_gradients import PROJECTIONS, gemma2
-from tests.models.tiny import bert, changed, llama
+from tests.models.tiny import changed, llama
+from tests.models.tiny_streams import STREAMS
 
 LAYERS, HEADS = 3, 6
 #: what projects q, k and v, and the last of each MLP that sees no residual stream
@@ -24,21 +24,16 @@ PARTS = {
 OF_BERT = {"q": "query", "k": "key", "v": "value"}
 
 
-def made(name: str) -> nn.Module:
-    """Three layers, and as many K/V heads as query heads, so that a hook reaches one of them."""
-    if name == "llama":
-        return llama(num_hidden_layers=LAYERS, num_key_value_heads=HEADS)
-    return bert() if name == "bert" else gemma2(num_hidden_layers=LAYERS, num_key_value_heads=4)
-
-
 class Brute:
     """The passes of one model by hooks on its modules."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.model = name, made(name)
+        build, projection, _ = STREAMS[name]
+        shared = {} if name == "bert" else {"num_key_value_heads": HEADS}  # so that a hook reaches one of them
+        self.name, self.model = name, build(**shared)
         self.config: Any = self.model.config
-        self.places = [PROJECTIONS[name].format(layer) for layer in range(self.config.num_hidden_layers)]
-        self.mlps = [PARTS[name][1].format(layer) for layer in range(self.config.num_hidden_layers)]
+        self.places = [projection.format(layer) for layer in range(LAYERS)]
+        self.mlps = [PARTS[name][1].format(layer) for layer in range(LAYERS)]
 
     def inputs(self, ids: Tensor) -> dict[str, Tensor]:
         """What each output projection is given, (1, T, H*Dv), and what each MLP answers."""
@@ -111,7 +106,7 @@ def partial_put(seen: dict[str, Tensor], name: str) -> Any:
 @pytest.mark.parametrize("name", PARTS)
 def test_every_path_is_that_of_hooks(name: str, mlps: Any) -> None:
     brute = Brute(name)
-    last = len(brute.places) - 1
+    last = LAYERS - 1
     senders = [Site(0, 1), Site(0, 3, 4), Site(last - 1, 0)]
     ends: list[list[Receiver]] = [[Receiver(last, 2, "v"), Receiver(last, 1, "k")], [Receiver(last, 3, "q")], []]
     for receivers in ends:
@@ -127,7 +122,7 @@ def test_every_path_is_that_of_hooks(name: str, mlps: Any) -> None:
 def test_one_of_the_query_heads_that_share_a_key() -> None:
     """All heads of a group together are what a hook on their one key does."""
     model = llama(num_hidden_layers=LAYERS)
-    names = [PROJECTIONS["llama"].format(layer) for layer in range(LAYERS)]
+    names = [STREAMS["llama"][1].format(layer) for layer in range(LAYERS)]
     clean, corrupted = ({}, {})  # type: dict[str, Tensor], dict[str, Tensor]
     for seen, ids in ((clean, CLEAN), (corrupted, CORRUPTED)):
         with changed(model, names, lambda name, given, seen=seen: seen.setdefault(name, given)):

@@ -186,7 +186,7 @@ def test_an_encoder_decoder_model_has_three_kinds_of_layers_in_order():
 
 
 def test_uniform_attention_drops_position_bias_and_sinks():
-    for name in ("t5", "gpt_oss"):
+    for name in ("t5", "gpt_oss", "llama", "bert"):
         model_class, config = small(name)
         trace = intervene(build(model_class, config), Edit(heads=1, uniform=True), **text(config))
         for layer in (layer for layer in trace.layers if layer.kind == "self"):

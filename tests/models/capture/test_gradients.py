@@ -6,38 +6,20 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
-from transformers import Gemma2Config, Gemma2ForCausalLM
 
 import attnviz as av
 from attnviz.models.capture import Edit
 from tests.models.capture.plain_models import BATCH, HEADS, LENGTH, WIDTH, Fused
-from tests.models.tiny import VOCAB, bert, llama, tokens
-
-PROJECTIONS = {"llama": "model.layers.{}.self_attn.o_proj", "bert": "bert.encoder.layer.{}.attention.output.dense"}
-PROJECTIONS["gemma2"] = PROJECTIONS["llama"]
+from tests.models.tiny import tokens
+from tests.models.tiny_streams import NAMES, STREAMS
 
 
-def gemma2(**changes: Any) -> Gemma2ForCausalLM:
-    """Sandwich norms and a soft-cap, which torch's fused attention does not know."""
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "head_dim": 8, "vocab_size": VOCAB}
-    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "initializer_range": 0.3}
-    return Gemma2ForCausalLM(Gemma2Config(**(sizes | heads | changes))).eval()
-
-
-MODELS: dict[str, Any] = {"llama": llama, "bert": bert, "gemma2": gemma2}
-
-
-def by_hooks(model: nn.Module, names: list[str], ids: Tensor, change: Any = None) -> tuple[Tensor, list[Tensor]]:
+def by_hooks(model: nn.Module, names: list[str], ids: Tensor) -> tuple[Tensor, list[Tensor]]:
     """Token 7's logit at the end, and its gradient with respect to what these modules were given."""
     given: list[Tensor] = []
-
-    def keep(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        put = args[0] if change is None or given else change(args[0])
-        given.append(put)
-        return (put, *args[1:])
-
-    handles = [model.get_submodule(name).register_forward_pre_hook(keep) for name in names]
+    handles = [
+        model.get_submodule(name).register_forward_pre_hook(lambda _, args: given.append(args[0])) for name in names
+    ]
     logit = model(input_ids=ids).logits[:, -1, 7]
     for handle in handles:
         handle.remove()
@@ -45,10 +27,11 @@ def by_hooks(model: nn.Module, names: list[str], ids: Tensor, change: Any = None
 
 
 @pytest.mark.parametrize("frozen", [False, True])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", NAMES)
 def test_what_heads_hand_on_lies_in_the_graph(name: str, frozen: bool) -> None:
-    model, ids = MODELS[name](), tokens()
-    logit, expected = by_hooks(model, [PROJECTIONS[name].format(layer) for layer in (0, 1)], ids)
+    build, projection, _ = STREAMS[name]
+    model, ids = build(), tokens()
+    logit, expected = by_hooks(model, [projection.format(layer) for layer in range(3)], ids)
     model.requires_grad_(not frozen)
     trace = av.capture(model, input_ids=ids, grad=True)
     outputs = [layer.head_outputs() for layer in trace]

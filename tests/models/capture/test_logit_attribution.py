@@ -24,7 +24,7 @@ POSITIONS = {
     "distilbert": "position_embeddings",
 }
 POST = ("bert", "roberta", "distilbert")
-SANDWICH = ("gemma2", "gemma3", "olmo2")
+ON_THE_WAY = ("gemma2", "gemma3", "olmo2", "bloom")  #: norms between a part and the stream
 
 
 def frozen(module: nn.Module, given: tuple[Tensor, ...], answered: Tensor) -> Tensor:
@@ -47,7 +47,7 @@ def by_autograd(family: str, model: nn.Module, ids: Tensor, token: int, position
 
     def leaf(name: str, value: Tensor) -> Tensor:
         leaves[name] = value.detach().requires_grad_()
-        return leaves[name]
+        return leaves[name].clone()  # Falcon adds to it in place
 
     with ExitStack() as stack:
         hooks = [m.register_forward_hook(frozen) for m in modules.values() if type(m).__name__.endswith("Norm")]
@@ -110,7 +110,7 @@ def test_what_was_held_fixed_is_said_and_bars_and_sources_add_up(family):
     trace = capture(STREAMS[family][0](), input_ids=tokens(), residual=True)
     found = trace.logit_attribution(logit_diff(7, 9))
     assert ("remainder" in found.rest) == (family in POST)
-    assert (found.linearised is not None) == (family in POST + SANDWICH)
+    assert (found.linearised is not None) == (family in POST + ON_THE_WAY)
     assert (found.positions is not None) == (family in (*POSITIONS, "roberta"))
     assert found.softcap == (30.0 if family == "gemma2" else None)
     table = found.to_dataframe()
