@@ -13,7 +13,7 @@ from transformers import T5Config, T5ForConditionalGeneration
 import attnviz as av
 from tests.models.capture.test_logit_attribution import frozen
 from tests.models.capture.test_score_attribution import other_family
-from tests.models.tiny import VOCAB, given_to, tokens
+from tests.models.tiny import VOCAB, given_in, given_to, tokens
 
 HEADS, WIDTH = 4, 8
 METRIC = av.logit_diff(7, 11)
@@ -44,53 +44,28 @@ def t5(tied: bool = True) -> Any:
     return model
 
 
-def given(model: Any, name: str, inputs: dict[str, Tensor]) -> Tensor:
-    """What a module is given in a pass."""
-    seen = list[Tensor]()
-    with given_to(model, name, lambda z: seen.append(z) or z):  # type: ignore[func-returns-value]
-        model(**inputs)
-    return seen[0].detach()
-
-
 def lead(model: Any, inputs: dict[str, Tensor]) -> Tensor:
     logits = model(**inputs).logits[0, -1]
     return logits[7] - logits[11]
 
 
-@pytest.mark.parametrize("tied", [True, False])
-def test_a_logit_is_the_sum_of_what_heads_and_mlps_of_the_decoder_write(tied: bool) -> None:
-    model = t5(tied)
-    trace = av.capture(model, **CLEAN, residual=True)
-    found = trace.logit_attribution(7)
-    assert_close(found.total, model(**CLEAN).logits[0, -1:, 7].detach(), rtol=1e-4, atol=1e-4)
-    end, norm = trace.residual[-1][0, -1], model.decoder.final_layer_norm
-    scale = norm.weight * (end.square().mean() + norm.variance_epsilon).rsqrt()
-    direction = scale * model.lm_head.weight[7] * ((HEADS * WIDTH) ** -0.5 if tied else 1.0)
-    projections = [f"{name}.o" for name in found.layers]
-    assert projections == [
-        f"decoder.block.{n}.layer.{part}.o" for n in range(2) for part in ("0.SelfAttention", "1.EncDecAttention")
-    ]
-    for number, name in enumerate(projections):
-        z, weight = given(model, name, CLEAN)[0, -1], model.get_submodule(name).weight
-        for head in range(HEADS):
-            columns = slice(head * WIDTH, (head + 1) * WIDTH)
-            expected = float(z[columns] @ weight[:, columns].mT @ direction.detach())
-            assert float(found.heads[0, number, head]) == pytest.approx(expected, abs=1e-5)
-        assert float(found.sources(number, 1).sum()) == pytest.approx(float(found.heads[0, number, 1]), abs=1e-5)
-    for block in range(2):
-        mlp = model.get_submodule(f"decoder.block.{block}.layer.2.DenseReluDense")
-        hidden = given(model, f"decoder.block.{block}.layer.2.DenseReluDense", CLEAN)
-        expected = float((mlp(hidden)[0, -1] @ direction).detach())
-        assert float(found.mlps[0, 2 * block + 1]) == pytest.approx(expected, abs=1e-5)
-        assert float(found.mlps[0, 2 * block]) == 0
+#: how to build a model, what its projections of heads are called, and where its decoder's MLPs answer
+LOGITS: dict[str, tuple[Any, str, str]] = {
+    "t5, tied": (t5, "o", "decoder.block.{}.layer.2.DenseReluDense"),
+    "t5, gated and not tied": (partial(t5, tied=False), "o", "decoder.block.{}.layer.2.DenseReluDense"),
+    "bart": (partial(other_family, "bart"), "out_proj", "model.decoder.layers.{}.fc2"),
+    "marian": (partial(other_family, "marian"), "out_proj", "model.decoder.layers.{}.fc2"),
+}
 
 
-@pytest.mark.parametrize("family", ["bart", "marian"])
-def test_norms_on_a_decoders_stream_are_held_at_what_they_did(family: str) -> None:
+@pytest.mark.parametrize("family", LOGITS)
+def test_a_logit_is_the_sum_of_what_heads_and_mlps_of_the_decoder_write(family: str) -> None:
     """Slopes of the logit, norms frozen, times what each head and MLP of the decoder hands on."""
-    model, leaves = other_family(family), list[Tensor]()
+    build, projection, mlp = LOGITS[family]
+    model, leaves = build(), list[Tensor]()
     found = av.capture(model, **CLEAN, residual=True).logit_attribution(7)
-    names = [f"{name}.out_proj" for name in found.layers] + [f"model.decoder.layers.{n}.fc2" for n in range(2)]
+    mlps = [mlp.format(n) for n in range(2)]
+    names = [f"{name}.{projection}" for name in found.layers] + mlps
 
     def leaf(_m: Any, _x: Any, y: Tensor) -> Tensor:
         leaves.append(y.detach().requires_grad_())
@@ -101,23 +76,21 @@ def test_norms_on_a_decoders_stream_are_held_at_what_they_did(family: str) -> No
 
     with ExitStack() as stack:
         for module in model.modules():
-            if isinstance(module, torch.nn.LayerNorm):
+            if type(module).__name__.endswith("Norm"):
                 stack.callback(module.register_forward_hook(frozen).remove)
         for name in names:
             module = model.get_submodule(name)
-            hook = (
-                module.register_forward_hook(leaf)
-                if name.endswith("fc2")
-                else module.register_forward_pre_hook(leaf_before)
-            )
+            hook = module.register_forward_hook(leaf) if name in mlps else module.register_forward_pre_hook(leaf_before)
             stack.callback(hook.remove)
         logit = model(**CLEAN).logits[0, -1, 7]
     slopes = torch.autograd.grad(logit, leaves)
     terms = [(slope * value)[0].detach() for slope, value in zip(slopes, leaves, strict=True)]
     for number, layer in enumerate((0, 1, 3, 4)):  # a block's MLP runs behind its two layers
         expected = terms[layer].unflatten(-1, (found.heads.shape[2], -1)).sum((0, 2))
-        assert_close(found.heads[0, number], expected, rtol=1e-4, atol=1e-6)
-    assert_close(found.mlps[0, 1::2], torch.stack([terms[2].sum(), terms[5].sum()]), rtol=1e-4, atol=1e-6)
+        assert_close(found.heads[0, number], expected, rtol=1e-4, atol=1e-5)
+        assert_close(found.sources(number, 1).sum(1), found.heads[:, number, 1], rtol=1e-4, atol=1e-5)
+    assert_close(found.mlps[0, 1::2], torch.stack([terms[2].sum(), terms[5].sum()]), rtol=1e-4, atol=1e-5)
+    assert not found.mlps[0, ::2].any()
     assert_close(found.total[0], logit.detach(), rtol=1e-4, atol=1e-5)
 
 
@@ -126,7 +99,7 @@ def test_norms_on_a_decoders_stream_are_held_at_what_they_did(family: str) -> No
 def test_patches_of_encoder_decoder_and_cross_attention_are_those_of_hooks(name: str, position: int | None) -> None:
     model, head = t5(), 1
     number = [f"{layer.name}.o" for layer in av.capture(model, **CLEAN)].index(name)
-    clean, columns = given(model, name, CLEAN), slice(head * WIDTH, (head + 1) * WIDTH)
+    clean, columns = given_in(model, name, **CLEAN), slice(head * WIDTH, (head + 1) * WIDTH)
     rows = slice(None) if position is None else position
 
     def put(z: Tensor) -> Tensor:
@@ -139,11 +112,11 @@ def test_patches_of_encoder_decoder_and_cross_attention_are_those_of_hooks(name:
     site = (number, head) if position is None else (number, head, position)
     (effect,) = [found for _, found in av.activation_patching(model, CLEAN, CORRUPTED, METRIC, [site, (0, 0)])][:1]
     assert effect == pytest.approx(expected, abs=1e-4)
-    own = given(model, name, CORRUPTED).requires_grad_()
+    own = given_in(model, name, **CORRUPTED).requires_grad_()
     hook = model.get_submodule(name).register_forward_pre_hook(lambda _, z: (own,))
     (slope,) = torch.autograd.grad(lead(model, CORRUPTED), own)
     hook.remove()
-    linear = float((slope * (clean - own))[:, rows, columns].sum())
+    linear = float((slope * (clean - own.detach()))[:, rows, columns].sum())
     every = av.attribution_patching(model, CLEAN, CORRUPTED, METRIC)
     assert every.at(site) == pytest.approx(linear, abs=1e-4)
     assert every.heads.shape == (6, HEADS, 7)
@@ -158,7 +131,7 @@ def test_patches_of_encoder_decoder_and_cross_attention_are_those_of_hooks(name:
 @pytest.mark.parametrize("block, name", [(1, "encoder.block.1"), (2, "decoder.block.0"), (3, "decoder.block.1")])
 def test_streams_of_both_are_patched_the_encoders_blocks_first(block: int, name: str) -> None:
     model, rows = t5(), slice(3, 4)
-    clean = given(model, name, CLEAN)
+    clean = given_in(model, name, **CLEAN)
 
     def put(stream: Tensor) -> Tensor:
         stream[:, rows] = clean[:, rows]
@@ -179,7 +152,9 @@ def test_paths_lead_from_the_encoder_and_within_the_decoder_with_no_head_between
 ) -> None:
     model = t5()
     names = [layer.name for layer in av.capture(model, **CLEAN)]
-    clean, corrupted = ({name: given(model, f"{name}.o", inputs) for name in names} for inputs in (CLEAN, CORRUPTED))
+    clean, corrupted = (
+        {name: given_in(model, f"{name}.o", **inputs) for name in names} for inputs in (CLEAN, CORRUPTED)
+    )
 
     def columns(head: int) -> slice:
         return slice(head * WIDTH, (head + 1) * WIDTH)

@@ -1,67 +1,28 @@
 """Tools on families and models of forms that once ended in an error of another library's words."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
 from accelerate import cpu_offload  # type: ignore[import-untyped]
-from torch import Tensor, nn
+from torch import nn
 from torch.testing import assert_close
-from transformers import (
-    DeepseekV3Config,
-    DeepseekV3ForCausalLM,
-    ElectraConfig,
-    ElectraForCausalLM,
-    GraniteMoeConfig,
-    GraniteMoeForCausalLM,
-    PreTrainedModel,
-    Qwen3MoeConfig,
-    Qwen3MoeForCausalLM,
-)
 
 import attnviz as av
 from attnviz.models.capture import adopt
 from benchmarks.tools_by_family import CLOSE, TOOLS, build_family, run_family
 from tests.models.capture.plain_models import Own
-from tests.models.tiny import VOCAB, eager, llama, tokens
+from tests.models.tiny import eager, llama, tokens
+from tests.models.tiny_streams import made
 
 IDS, OTHER = tokens()[:1], tokens(seed=3)[:1]
 
 
-def qwen3_moe() -> PreTrainedModel:
-    """Two experts of 32 numbers are as wide as the stream of 64: what they hand on has the stream's size."""
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 64, "moe_intermediate_size": 32, "num_experts_per_tok": 2, "num_experts": 4}
-    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "num_hidden_layers": 2}
-    return Qwen3MoeForCausalLM(Qwen3MoeConfig(**sizes, **heads, vocab_size=VOCAB, initializer_range=0.2)).eval()
-
-
-def deepseek_v3() -> PreTrainedModel:
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 64, "moe_intermediate_size": 32, "num_experts_per_tok": 2, "n_routed_experts": 4}
-    latent = {"q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "v_head_dim": 16}
-    groups = {"n_group": 1, "topk_group": 1, "first_k_dense_replace": 0, "num_hidden_layers": 2}
-    heads = {"num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": VOCAB, "initializer_range": 0.2}
-    return DeepseekV3ForCausalLM(DeepseekV3Config(**sizes, **latent, **groups, **heads)).eval()
-
-
-def electra() -> PreTrainedModel:
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 32, "embedding_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4}
-    config = ElectraConfig(**sizes, intermediate_size=48, vocab_size=VOCAB, is_decoder=True, initializer_range=0.3)
-    return ElectraForCausalLM(config).eval()
-
-
-def granite_moe() -> PreTrainedModel:
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
-    more = {"num_key_value_heads": 2, "num_local_experts": 4, "num_experts_per_tok": 2, "initializer_range": 0.3}
-    return GraniteMoeForCausalLM(GraniteMoeConfig(**sizes, **more, vocab_size=VOCAB)).eval()
-
-
-def offloaded() -> nn.Module:
-    model: nn.Module = cpu_offload(llama())
-    return model
+#: two experts of 32 numbers are as wide as the stream of 64: what they hand on has the stream's size
+EXPERTS = {"hidden_size": 64, "moe_intermediate_size": 32, "num_experts_per_tok": 2, "num_attention_heads": 4}
+LATENT = {"q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "v_head_dim": 16}
+LATENT |= {"n_group": 1, "topk_group": 1, "first_k_dense_replace": 0, "n_routed_experts": 4, "num_key_value_heads": 4}
 
 
 class PeftStandIn(nn.Module):
@@ -84,12 +45,12 @@ class PeftStandIn(nn.Module):
         return base.generate(*args, **kwargs)
 
 
-FORMS = {
-    "experts as wide as the stream": qwen3_moe,
-    "latent attention with such experts": deepseek_v3,
-    "an output head that saw one position": electra,
-    "a cache that is left on": granite_moe,
-    "offloaded weights": offloaded,
+FORMS: dict[str, Any] = {
+    "experts as wide as the stream": partial(made, "qwen3_moe", **EXPERTS, num_experts=4, head_dim=16),
+    "latent attention with such experts": partial(made, "deepseek_v3", **EXPERTS, **LATENT),
+    "an output head that saw one position": partial(made, "electra", embedding_size=16, is_decoder=True),
+    "a cache that is left on": partial(made, "granitemoe", num_local_experts=4, num_experts_per_tok=2),
+    "offloaded weights": lambda: cpu_offload(llama()),
     "inside an adapter": lambda: PeftStandIn(llama()),
 }
 
@@ -143,24 +104,6 @@ def test_circuits_begin_as_the_stream_does(family: str) -> None:
     assert_close(circuits.queries[:, :4], q[:, 1, 0, :4] * (circuits.queries[0, 0] / q[0, 1, 0, 0]))
     trace = av.capture(build_family(family, IDS), IDS, residual=True)
     assert ("position" in trace.score_attribution(-1, 0, 6, 5).parts) == (family != "bloom")
-
-
-def test_circuits_of_ctrl_use_each_row_as_query_key_and_value() -> None:
-    """CTRL's attention is given one tensor three times; its weights as matrices say what it makes of a row."""
-    from transformers import CTRLConfig, CTRLLMHeadModel
-
-    from tests.models.capture.tiny_config import tiny
-
-    torch.manual_seed(0)
-    model = CTRLLMHeadModel(tiny(CTRLConfig)).eval()
-    circuits = av.head_circuits(model, 0, 1, tokens=range(20))
-    with torch.no_grad():
-        stream = model.transformer.h[0].layernorm1(
-            model.transformer.w(torch.arange(20)) * model.config.n_embd**0.5 + model.transformer.pos_encoding[:1]
-        )
-        keys: Tensor = model.transformer.h[0].multi_head_attention.Wk(stream)[:, 16:32]
-    assert_close(circuits.keys.std(0), keys.std(0), rtol=0.3, atol=0.3)  # positions are left out of ours
-    assert circuits.keys.std(0).min() > 0, "rows differ"
 
 
 def test_the_lens_reads_all_blocks_of_a_hybrid() -> None:
