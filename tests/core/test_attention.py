@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnviz.base.message import Problem
 from attnviz.core import masks
-from attnviz.core.attention import attend
+from attnviz.core.attention import attend, linear_attention
 
 pytestmark = pytest.mark.numbers
 
@@ -232,3 +232,12 @@ def test_invalid_arguments_are_refused_in_one_sentence(change: dict[str, object]
     given = {"q": torch.zeros(2, 3, 4), "k": torch.zeros(2, 3, 4), "v": torch.zeros(2, 3, 4), **change}
     with pytest.raises(Problem, match=sentence):
         attend(**given)  # type: ignore[arg-type]
+
+
+def test_linear_attention_is_the_mixture_that_its_weights_make_key_by_key() -> None:
+    """Of elu + 1, which is exp(x) below zero and x + 1 above."""
+    q, k, v = (torch.randn(2, 3, n, d, dtype=torch.float64) for n, d in ((5, 4), (7, 4), (7, 6)))
+    phi_q, phi_k = (torch.where(x > 0, x + 1, x.exp()) for x in (q, k))
+    products = torch.stack([(phi_q * phi_k[..., j : j + 1, :]).sum(-1) for j in range(7)], -1)
+    expected = products / products.sum(-1, keepdim=True) @ v
+    torch.testing.assert_close(linear_attention(q, k, v), expected, atol=1e-12, rtol=0)

@@ -1,5 +1,6 @@
 """`Attention` against torch's own module, its ways of computing against each other, and decoding against one pass."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from torch import nn
 from attnviz.core import masks
 from attnviz.core.cache import KVCache
 from attnviz.core.heads import HeadLayout
-from attnviz.core.modules import Attention
+from attnviz.core.modules import Attention, seeded_generator
 from attnviz.core.positions import ALiBi, Sinusoidal, T5Bias
 from attnviz.core.projections import PackedQKV, SeparateQKV
 from attnviz.core.rope import Linear, RoPE, YaRN
@@ -189,3 +190,21 @@ def test_gradients_pass_gradcheck(use_fused: bool) -> None:
     assert torch.autograd.gradcheck(lambda x, side: attention(x, mask=mask, side=side), inputs)
     attention(inputs[0], mask=mask, side=inputs[1]).sum().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in attention.parameters())
+
+
+def drawn(seed: int) -> torch.Tensor:
+    with seeded_generator(seed):
+        return torch.stack([torch.nn.Linear(8, 8).weight.detach() for _ in range(20)])
+
+
+def test_threads_that_seed_at_once_draw_as_alone() -> None:
+    alone = {seed: drawn(seed) for seed in range(4)}
+    with ThreadPoolExecutor(8) as pool:
+        for seed, together in zip([0, 1, 2, 3] * 50, pool.map(drawn, [0, 1, 2, 3] * 50), strict=True):
+            torch.testing.assert_close(together, alone[seed], rtol=0, atol=0)
+
+
+def test_the_generator_is_as_it_was() -> None:
+    before = torch.random.get_rng_state()
+    drawn(7)
+    assert torch.equal(torch.random.get_rng_state(), before)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
-from transformers import Gemma2Config, LlamaConfig, MistralConfig
+from transformers import Gemma2Config, LlamaConfig
 from transformers.models.gemma2.modeling_gemma2 import Gemma2Attention
 from transformers.models.llama.modeling_llama import LlamaAttention, LlamaDecoderLayer
 
@@ -88,16 +88,6 @@ def test_llama_attention_equals_that_of_transformers(bias: bool, use_fused: bool
     expected, weights = theirs(x, turns(), hiding(mask))
     check(ours(x, mask=mask), expected)
     check(ours.stages(x, mask=masks.causal)[0].weights, weights)
-
-
-def test_the_windowed_mask_is_the_one_transformers_makes_for_mistral() -> None:
-    from transformers.masking_utils import create_sliding_window_causal_mask
-
-    config = MistralConfig(**TINY, sliding_window=4)
-    made = create_sliding_window_causal_mask(
-        config=config, inputs_embeds=torch.zeros(1, T, 24), attention_mask=None, past_key_values=None
-    )
-    assert torch.equal(made[0, 0] == 0, masks.sliding_window(T, None, 4))
 
 
 @pytest.mark.parametrize("softcap", [None, 1.5])
