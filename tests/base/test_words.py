@@ -1,22 +1,7 @@
-"""Every sentence a visitor reads is marked for translation, and the check that says so can fail."""
-
-from pathlib import Path
-
-import pytest
+"""Several things in one sentence, and what a Problem holds."""
 
 from attnviz.base import words
 from attnviz.base.message import Message, MessageList, Problem
-from scripts import words as script
-
-
-@pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small app of one file."""
-    folder = tmp_path / "attnviz"
-    folder.mkdir()
-    monkeypatch.setattr(script, "ROOT", tmp_path)
-    return folder / "page.py"
-
 
 LISTING = Message("one of {known}", {"known": MessageList(("a", 8, Message("wider"), Message("{n} heads", {"n": 2})))})
 

@@ -12,7 +12,7 @@ import attnviz as av
 from attnviz.base.message import Problem
 from attnviz.models.capture import Edit
 from tests.models.capture.plain_models import Writer
-from tests.models.capture.test_generated import GREEDY, STEPS, mistral, same
+from tests.models.capture.test_generated import GREEDY, SHORT_SIGHTED, STEPS, same
 from tests.models.tiny import llama, t5, tokens
 
 GIVEN = 6
@@ -92,7 +92,7 @@ def test_token_by_token_it_is_what_full_passes_under_the_edit_write(kind: str, h
 
 
 def test_a_cache_that_drops_keys_an_encoder_beside_it_and_a_model_of_one_s_own() -> None:
-    model, ids = mistral(), tokens(2, GIVEN)
+    model, ids = SHORT_SIGHTED(), tokens(2, GIVEN)
     edits = [av.ablate(0, 2, at=[-1, 8]), av.remask(-1, 3, block=[(8, 6), (9, 7)])]
     trace = av.intervene(model.generate, edits, ids, logits="all", **GREEDY)
     written, logits = in_full_passes(model, edits, ids)

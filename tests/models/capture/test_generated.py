@@ -1,37 +1,20 @@
 """All steps of `model.generate` as one trace, against one pass over the text that it wrote."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
-from transformers import (
-    GPTNeoXConfig,
-    GPTNeoXForCausalLM,
-    MistralConfig,
-    MistralForCausalLM,
-)
 
 import attnviz as av
 from attnviz.models.capture import Trace
 from tests.models.capture.plain_models import Writer
 from tests.models.tiny import VOCAB, llama, padded, t5, tokens
+from tests.models.tiny_streams import made
 
 STEPS = 5
+SHORT_SIGHTED = partial(made, "mistral", sliding_window=4)  #: its cache drops what lies further back
 GREEDY: dict[str, Any] = {"max_new_tokens": STEPS, "do_sample": False, "eos_token_id": None, "pad_token_id": 0}
-
-
-def mistral() -> MistralForCausalLM:
-    """Its layers see four positions back only, and its cache drops the others."""
-    torch.manual_seed(0)
-    shape = {"hidden_size": 48, "intermediate_size": 64, "num_hidden_layers": 2, "vocab_size": VOCAB}
-    heads = {"num_attention_heads": 6, "num_key_value_heads": 2, "sliding_window": 4, "initializer_range": 0.3}
-    return MistralForCausalLM(MistralConfig(**shape, **heads)).eval()
-
-
-def neox() -> GPTNeoXForCausalLM:
-    torch.manual_seed(0)
-    shape = {"hidden_size": 48, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 6}
-    return GPTNeoXForCausalLM(GPTNeoXConfig(**shape, vocab_size=VOCAB, initializer_range=0.3)).eval()
 
 
 def same(joined: Trace, whole: Trace, atol: float = 1e-5) -> None:
@@ -47,7 +30,7 @@ def same(joined: Trace, whole: Trace, atol: float = 1e-5) -> None:
             torch.testing.assert_close(mine.value_norms(), theirs.value_norms(), atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("build", [llama, mistral, neox])
+@pytest.mark.parametrize("build", [llama, SHORT_SIGHTED, partial(made, "gpt_neox")])
 @pytest.mark.parametrize("how", [{}, {"use_cache": False}, {"cache_implementation": "static"}], ids=str)
 def test_the_steps_joined_are_one_pass_over_the_text(build: Any, how: dict[str, Any]) -> None:
     model, ids = build(), tokens(2, 6)

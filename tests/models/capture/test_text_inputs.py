@@ -6,23 +6,22 @@ import pytest
 import torch
 from torch import nn
 from torch.testing import assert_close
-from transformers import GPT2Config, GPT2LMHeadModel
 
 import attnviz as av
 from attnviz.base.message import Problem
 from attnviz.models.catalogue import LoadedModel, ModelEntry
 from tests.models.capture.plain_models import Writer
 from tests.models.tiny import bert, eager, equal_weights, llama, tokens
+from tests.models.tiny_streams import made
 from tests.models.tiny_tokenizers import byte_level, word_piece
 
 SHORT, LONG = "the cat", "the cat sat on the mat, don't you think?"
 GREEDY: dict[str, Any] = {"max_new_tokens": 4, "do_sample": False, "eos_token_id": None, "pad_token_id": 0}
 
 
-def gpt2() -> GPT2LMHeadModel:
+def gpt2() -> nn.Module:
     """Its positions are learned: in a padded row they have to be those of the sentence alone."""
-    torch.manual_seed(0)
-    return GPT2LMHeadModel(GPT2Config(n_embd=24, n_layer=2, n_head=3, vocab_size=320, initializer_range=0.3)).eval()
+    return made("gpt2", vocab_size=320)
 
 
 def big_llama() -> nn.Module:
