@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.js.browser_cases import CASES, FOLDER
@@ -37,11 +36,3 @@ def read(name: str) -> Any:
 def test_the_cases_are_what_python_computes(name):
     made = json.loads(json.dumps(CASES[name]()))
     assert same(read(name), made, APART.get(name, DOUBLE)), "run: python -m tests.js.browser_cases"
-
-
-def test_the_last_bits_decide_no_cell_of_a_small_picture():
-    """Codes are compared exactly; a root has half its number's error."""
-    for layer in read("edits")["layers"]:
-        for edit in layer["edits"]:
-            code = np.sqrt(np.array(edit["weights"])[np.array(edit["may"]) > 0]) * 254
-            assert (np.abs(code % 1 - 0.5) > code * SINGLE / 2).all()

@@ -79,11 +79,6 @@ def test_letters_of_charts_are_read_on_a_light_and_on_a_dark_page():
         assert min(contrast(ink, ground) for ink in inks) >= 4.5, ground
 
 
-def test_charts_on_a_page_have_the_quiet_colour_of_the_table():
-    quiet = f"light-dark({', '.join(QUIET)})".lower()
-    assert re.search(r"xtick.*\n\s*fill: " + re.escape(quiet), (PACKAGE / "app/app.css").read_text("utf-8"))
-
-
 def two_lines():
     return chart([line([0, 1], [0, 1], "raw", SERIES[2]), line([0, 1], [0, 0.99], "scaled", SERIES[0])])
 

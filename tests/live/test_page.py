@@ -88,16 +88,6 @@ def test_nothing_is_asked_of_any_server_and_no_bundle_ends_its_own_element():
         assert "</style" not in (BUNDLE / f"{name}.css").read_text(encoding="utf-8").lower()
 
 
-def test_the_weights_of_the_file_are_those_of_the_heads():
-    given = heads(4, 6)
-    header, found = scores_in(live_page(view(heads=given)))
-    assert header["heads"] == [2, 2]
-    for head, scores in zip(given, found, strict=True):
-        for mask, scale in ((head.mask, head.scale), (np.ones_like(head.mask), head.scale)):
-            off = softmax(scores, mask, scale) - softmax(head.scores, mask, scale)
-            assert np.abs(off).max() <= 2e-4
-
-
 def test_two_hundred_and_seventy_heads_on_twenty_tokens_take_at_most_500_kilobytes(smollm2):
     text = "The animal didn't cross the street because it was too tired, and so it sat down again."
     stack = run_model(Request("smollm2-135m", text), smollm2).stacks[0]

@@ -1,4 +1,4 @@
-"""The code of docs/library/notebook.md runs; what each edit of it does is held in tests/models/capture/test_edits.py."""
+"""The code of docs/library/notebook.md runs; what each edit does is held in tests/models/capture/test_edits.py."""
 
 import re
 from pathlib import Path

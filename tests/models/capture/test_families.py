@@ -3,8 +3,6 @@
 scripts/families.py makes the same comparison for all families and writes docs/library/families.md.
 """
 
-import itertools
-
 import pytest
 import torch
 import transformers
@@ -64,26 +62,6 @@ def test_a_layer_that_is_called_twice_is_said_to_stand_twice():
     assert verdict.exact == 2 * verdict.compared == 2 * config.num_hidden_layers
     assert any("stands twice" in feature for feature in verdict.features)
     assert not any("stands twice" in feature for feature in check(*small("llama"), text(small("llama")[1])).features)
-
-
-@pytest.mark.parametrize("name", ["llama", "t5", "vit"])
-def test_layers_in_another_order_are_noticed(name):
-    model_class, config = small(name)
-    inputs = text(config) if name in EXACT else next(inputs_for(config, model_class))
-    model = build(model_class, config)
-    with torch.no_grad():
-        wanted = list(attentions(plain_of(model_class, config, model)(**inputs, output_attentions=True)))
-    layers = list(capture(model, logits=None, **inputs).layers)
-    assert compare(layers, wanted).good
-    first, second = next(
-        (a, b)
-        for a, b in itertools.combinations(range(len(layers)), 2)
-        if (layers[a].stack, layers[a].kind, layers[a].shape) == (layers[b].stack, layers[b].kind, layers[b].shape)
-    )
-    layers[first], layers[second] = layers[second], layers[first]
-    swapped = compare(layers, wanted)
-    assert not swapped.good
-    assert "which comes first" in swapped.strange[0]
 
 
 @pytest.mark.parametrize("name", VISION)
