@@ -6,8 +6,6 @@ import { arrange } from "../../attnviz/canvas/head/head_numbers.js";
 import * as edits from "../../attnviz/canvas/shared/edit.js";
 import { thumbnail } from "../../attnviz/canvas/overview/tiles.js";
 
-/** @import { Edit } from "../../attnviz/canvas/shared/types.js" */
-
 const { isEdited: changes, editFor, scaleFactor: factorOf, isUnmasked, editedMask: maskOf, NO_EDIT } = edits;
 
 async function read(name) {
@@ -63,22 +61,6 @@ layers.forEach((layer, n) => {
       assert.deepEqual([...thumbnail(weights, mask, layer.shape, 4)], given.tile, about);
     });
   });
-});
-
-test("padding stays hidden under every edit that asks for it", () => {
-  const padded = layers.map(headOf).find((head) => head.padding !== null);
-  const [, nk] = padded.shape;
-  /** @type {Partial<Edit>[]} */
-  const asked = [
-    { mask: "painted", painted: new Uint8Array(padded.scores.length).fill(1) },
-    { mask: "none" },
-    { mask: "window", window: 64 },
-  ];
-  for (const more of asked) {
-    const mask = maskOf({ ...NO_EDIT, ...more }, padded);
-    assert.ok(mask?.every((may, i) => may <= padded.padding[i % nk]));
-    assert.ok(padded.padding.some((may) => may === 0));
-  }
 });
 
 test("an edit reaches this head, its layer, or all heads", () => {

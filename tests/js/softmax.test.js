@@ -26,14 +26,6 @@ for (const kind of KINDS) {
   });
 }
 
-test("rows sum to one, with a sink to less", () => {
-  const row = { d: 4, scores: [3, -1, 2] };
-  const total = (kind, parameter) => rowStatistics(softmaxRow(kind, row, parameter, coldest).weights).total;
-  assert.ok(Math.abs(total("sqrt", 1) - 1) < 1e-12);
-  assert.ok(total("sink", 0) < 0.9);
-  assert.ok(Math.abs(total("sink", -20) - 1) < 1e-8);
-});
-
 test("a row without keys has no weight and no figure that is not a number", () => {
   const stats = rowStatistics(softmaxRow("sqrt", { d: 1, scores: [-Infinity, -Infinity] }, 1, coldest).weights);
   assert.deepEqual(stats, { largest: 0, total: 0, entropy: 0, effective: 1 });

@@ -331,10 +331,14 @@ def test_parts_add_up_to_the_log_odds_and_sources_to_their_part(family: str) -> 
         without = intervene(model, ablate(0, 1), **inputs_of(family, model))[number].weights(2)[:, 0, 4, 2]
         cut = trace.score_attribution(number, 2, *pairs[0]).cut("0.1")
         assert cut.total == pytest.approx(float(without[0]), abs=1e-5)
-    for part in [name for name in found.parts if name.rpartition(".")[2].isdigit()]:
+    for part in [name for name in found.parts if name.rpartition(".")[2].isdigit()][::4]:
         index = found.parts.index(part)
         for sources, margin in ((found.by_key_source, found.by_key), (found.by_query_source, found.by_query)):
             assert_close(sources(part).sum(1), margin[:, index], rtol=1e-3, atol=1e-5)
+
+
+def test_a_table_of_parts_has_its_largest_a_frame_and_a_picture() -> None:
+    found = capture(llama(), input_ids=tokens(), residual=True).score_attribution(1, 2, pairs=[(4, 2), (3, 1)])
     rows, columns, table = found.compact(3, row=1)
     assert len(rows) == len(columns) == 4
     assert rows[-1] == columns[-1] == "others"
