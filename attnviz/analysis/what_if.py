@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnviz.analysis.head_matrix import AS_IT_IS, DisplayOptions, Matrix, head_matrix
 from attnviz.analysis.model_run import ModelRun, Stack, StackId
-from attnviz.base.head_edit import HeadEdit
+from attnviz.base.head_edit import MASKS, HeadEdit
 from attnviz.base.largest import find_largest
 from attnviz.base.message import Message
 from attnviz.base.packed import unpack_bits
@@ -20,34 +20,29 @@ from attnviz.models.capture import Edit, MaskChoice, NumberChoice, RecordedLayer
 from attnviz.models.catalogue import LoadedModel
 
 
-@dataclass(frozen=True)
-class MaskPattern:
-    """A mask (Q, K) that replaces the model's own: its function, and the same as Python code for n tokens."""
+def _replacing_mask(edit: HeadEdit, n_q: int, n_k: int) -> Tensor | None:
+    """The mask (Q, K) in place of the model's own; None where that stays."""
+    if edit.mask == "model":
+        return None
+    if edit.mask == "painted":
+        return torch.from_numpy(unpack_mask(edit.painted, n_q, n_k))
+    mask = MASKS[edit.mask]
+    function: Callable[..., Tensor] = getattr(masks, mask.function)
+    return function(n_q, n_k, **{name: getattr(edit, name) for name in mask.arguments})
 
-    make: Callable[[HeadEdit, int, int], Tensor]
-    program: str
 
-
-#: for each mask of `head_edit.MASKS` but the model's own
-PATTERNS = {
-    "none": MaskPattern(
-        lambda _, n_q, n_k: torch.ones(n_q, n_k, dtype=torch.bool), "torch.ones(n, n, dtype=torch.bool)"
-    ),
-    "causal": MaskPattern(lambda _, n_q, n_k: masks.causal(n_q, n_k), "masks.causal(n, n)"),
-    "window": MaskPattern(
-        lambda edit, n_q, n_k: masks.sliding_window(n_q, n_k, window=edit.window),
-        "masks.sliding_window(n, n, window={window})",
-    ),
-    "painted": MaskPattern(
-        lambda edit, n_q, n_k: torch.from_numpy(unpack_mask(edit.painted, n_q, n_k)),
-        "bits.flatten()[: n * n].reshape(n, n).bool()",
-    ),
-}
+def mask_code(edit: HeadEdit) -> str:
+    """The same as Python code for n tokens; of a painted mask the bits are `bits`."""
+    if edit.mask in ("model", "painted"):
+        return "" if edit.mask == "model" else "bits.flatten()[: n * n].reshape(n, n).bool()"
+    mask = MASKS[edit.mask]
+    arguments = "".join(f", {name}={getattr(edit, name)!r}" for name in mask.arguments)
+    return f"masks.{mask.function}(n, n{arguments})"
 
 
 def mask_of(edit: HeadEdit, layer: RecordedLayer) -> MaskChoice:
     """The mask that this edit puts on a layer; "model" when it leaves the layer's own."""
-    pattern = None if edit.mask == "model" else PATTERNS[edit.mask].make(edit, *layer.shape[2:])
+    pattern = _replacing_mask(edit, *layer.shape[2:])
     if not edit.hidden:
         return "model" if pattern is None else pattern
     allowed = layer.mask if pattern is None else pattern

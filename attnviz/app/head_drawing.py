@@ -90,7 +90,7 @@ def describe_mask_and_scale(
     edit: HeadEdit, keys: Sequence[str], model_scale: float, width: int
 ) -> tuple[str | None, str | None, str]:
     """Mask, scale and other changes in words, for a head with these keys, `model_scale` and queries of `width`."""
-    mask = None if edit.mask == "model" else _(MASKS[edit.mask][1]).format(tokens=edit.window)
+    mask = None if edit.mask == "model" else _(MASKS[edit.mask].caption).format(tokens=edit.window)
     scales = {"none": "1", "inverse": f"1/{width}", "factor": f"{Rounded(model_scale):.4g} × {edit.factor:g}"}
     more = []
     if edit.hidden:

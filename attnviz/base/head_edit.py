@@ -1,8 +1,8 @@
 """Edits of a head's mask and scale: all choices, by the ids that links use.
 
-Links, controls, captions and messages to and from the browser are derived from these tables.
-`tests/js/cases/edits.json` checks the browser's copy against them. A further mask is an entry of MASKS here, its
-function in PATTERNS of `analysis/what_if.py`, and its function in MASKS of `canvas/shared/edit.js`.
+Links, controls, captions, programs and messages to and from the browser are derived from these tables.
+`tests/js/cases/edits.json` checks the browser's copy against them. A further mask is an entry of MASKS here, which
+names a function of `core/masks.py`, and an entry of MASKS in `canvas/shared/edit.js`.
 """
 
 from dataclasses import dataclass, replace
@@ -11,14 +11,23 @@ from typing import Any
 from attnviz.base.record_json import from_json
 from attnviz.base.words import N_
 
-#: how a mask is called: on the control, and in a caption, where {tokens} is the width of the window; the model's own
-#: has none
+
+@dataclass(frozen=True)
+class EditMask:
+    """A mask to choose. The model's own and a painted one are no function of the sizes: both have no `function`."""
+
+    label: str  #: on the control
+    caption: str = ""  #: where {tokens} is the width of the window
+    function: str = ""  #: of `core/masks.py`, given the numbers of queries and keys
+    arguments: tuple[str, ...] = ()  #: fields of HeadEdit that it is given besides
+
+
 MASKS = {
-    "model": (N_("the model's own"), ""),
-    "none": (N_("none"), N_("none, every token may look at every token")),
-    "causal": (N_("causal"), N_("causal")),
-    "window": (N_("window"), N_("a window of {tokens} tokens")),
-    "painted": (N_("painted"), N_("painted by hand")),
+    "model": EditMask(N_("the model's own")),
+    "none": EditMask(N_("none"), N_("none, every token may look at every token"), "everything"),
+    "causal": EditMask(N_("causal"), N_("causal"), "causal"),
+    "window": EditMask(N_("window"), N_("a window of {tokens} tokens"), "sliding_window", ("window",)),
+    "painted": EditMask(N_("painted"), N_("painted by hand")),
 }
 SCALES = ("model", "none", "inverse", "factor")  #: "none": 1, "inverse": 1/D, "factor": the model's own times a factor
 #: where the change is made: its name on the control, and a sentence for captions

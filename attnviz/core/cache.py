@@ -1,12 +1,12 @@
 """A key/value cache: keys and values of earlier tokens are stored, so that decoding processes each token once."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
-from attnviz.base.message import MessageList, Problem, require_at_least
+from attnviz.base.message import Message, MessageList, Problem, require_at_least
 from attnviz.core.heads import HeadLayout
 
 
@@ -89,28 +89,59 @@ class KVCache:
 #
 # At each decoding step the newest token enters and, where the budget is spent, another one is evicted for good; the
 # newest always stays. A budget counts the newest token, so that attention never sees more keys than the budget.
-EvictionKind = Literal["full", "window", "sinks", "heavy", "random"]
-EVICTION_KINDS: tuple[EvictionKind, ...] = get_args(EvictionKind)
 SINKS = 4  #: first tokens that "sinks" keeps, as StreamingLLM does
 
 
 @dataclass(frozen=True)
 class Eviction:
-    """A policy and the number of positions that it may keep. `seed` is that of "random"."""
+    """A policy, by its name in EVICTION_RULES, and the number of positions that it may keep.
 
-    kind: EvictionKind
+    `seed` is that of "random".
+    """
+
+    kind: str
     budget: int
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.kind not in EVICTION_KINDS:
-            raise Problem("kind={kind} is not one of {known}", kind=repr(self.kind), known=MessageList(EVICTION_KINDS))
+        if self.kind not in EVICTION_RULES:
+            raise Problem("kind={kind} is not one of {known}", kind=repr(self.kind), known=MessageList(EVICTION_RULES))
         require_at_least("budget", self.budget, 1)
 
     @property
     def looks(self) -> bool:
         """Whether the policy looks at the attention weights."""
-        return self.kind == "heavy"
+        return EVICTION_RULES[self.kind].sees is None
+
+
+@dataclass(frozen=True)
+class EvictionRule:
+    """A rule and its name on screen.
+
+    `sees` says which keys at positions (1, total) a decoded token at a position (rows, 1) sees, of those up to its own.
+    It is None for a rule that looks at the attention weights.
+    """
+
+    label: Message
+    sees: Callable[[Eviction, Tensor, Tensor], Tensor] | None
+
+
+def _sinks_and_window(policy: Eviction, rows: Tensor, columns: Tensor) -> Tensor:
+    sinks = min(SINKS, policy.budget - 1)
+    return (columns < sinks) | (columns > rows - (policy.budget - sinks))
+
+
+#: by the names that links use; a further rule is an entry here
+EVICTION_RULES = {
+    "full": EvictionRule(Message("everything"), lambda _, rows, columns: columns <= rows),
+    "window": EvictionRule(Message("sliding window"), lambda policy, rows, columns: columns > rows - policy.budget),
+    "sinks": EvictionRule(Message("sinks and window"), _sinks_and_window),
+    "heavy": EvictionRule(Message("heavy hitters"), None),
+    "random": EvictionRule(
+        Message("random"),
+        lambda policy, rows, columns: _select_best_past(_draw_lots(columns.shape[1], policy.seed), rows, policy.budget),
+    ),
+}
 
 
 def visible_positions(policy: Eviction, prompt: int, total: int) -> Tensor:
@@ -119,18 +150,10 @@ def visible_positions(policy: Eviction, prompt: int, total: int) -> Tensor:
     Row r is the token at position prompt + r; the prompt before it was processed whole.
     """
     rows, columns = torch.arange(prompt, total)[:, None], torch.arange(total)[None]
-    past = columns <= rows
-    budget = policy.budget
-    if policy.kind == "full":
-        return past
-    if policy.kind == "window":
-        return past & (columns > rows - budget)
-    if policy.kind == "sinks":
-        sinks = min(SINKS, budget - 1)
-        return past & ((columns < sinks) | (columns > rows - (budget - sinks)))
-    if policy.kind == "random":
-        return past & _select_best_past(_draw_lots(total, policy.seed), rows, budget)
-    raise Problem("{kind} looks at the weights: use HeavyHitters", kind=policy.kind)
+    sees = EVICTION_RULES[policy.kind].sees
+    if sees is None:
+        raise Problem("{kind} looks at the weights: use HeavyHitters", kind=policy.kind)
+    return (columns <= rows) & sees(policy, rows, columns)
 
 
 def _draw_lots(total: int, seed: int) -> Tensor:

@@ -152,7 +152,7 @@ def head_text() -> dict[str, str]:
 
 def edit_text() -> dict[str, str]:
     """Names and sentences of the controls of mask and scale, of each mask and of each place where a change is made."""
-    masks = {f"mask{mask}": _(name) for mask, (name, _caption) in MASKS.items()}
+    masks = {f"mask{name}": _(mask.label) for name, mask in MASKS.items()}
     places = {f"where{scope}": _(name) for scope, (name, _caption) in SCOPES.items()}
     return {
         "most_changed": _("Largest changes in what {token} looks at: {keys}"),

@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 
 from attnviz.base.message import Problem
 from attnviz.core import masks
-from attnviz.core.cache import EVICTION_KINDS, SINKS, Eviction, HeavyHitters, visible_positions
+from attnviz.core.cache import EVICTION_RULES, SINKS, Eviction, HeavyHitters, visible_positions
 
 PROMPT, TOTAL = 7, 20
-FIXED = [kind for kind in EVICTION_KINDS if kind != "heavy"]
+FIXED = [kind for kind in EVICTION_RULES if kind != "heavy"]
 
 
 def hitters(budget, groups=2, per_kv=2, seed=0):

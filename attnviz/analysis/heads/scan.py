@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.analysis.heads.batches import Batch, batch_inputs, split_batch, torch_module
-from attnviz.base.message import MessageList, Problem
+from attnviz.base.message import Message, MessageList, Problem
 from attnviz.core import measures
 from attnviz.models.capture import RecordedLayer, Trace, capture, weight_bands
 from attnviz.models.capture.recorded_layer import CHUNK
@@ -270,14 +270,56 @@ def _token_ids(trace: Trace, layers: list[tuple[int, RecordedLayer]]) -> Tensor:
 Marks = Callable[[Tensor], Tensor]
 HeadPattern = str | Marks
 
-#: name -> weight on the pattern, (B, H, Q), given weights (B, H, Q, K), ids (B, K) and which keys are real (B, 1, K)
-NAMED: dict[str, Callable[[Tensor, Tensor, Tensor | None], Tensor]] = {
-    "previous_token": lambda weights, ids, keys: measures.previous_token_mass(weights, keys),
-    "same_token": lambda weights, ids, keys: measures.offset_mass(weights, 0, keys),
-    "next_token": lambda weights, ids, keys: measures.offset_mass(weights, 1, keys),
-    "first_token": lambda weights, ids, keys: measures.first_token_mass(weights, keys),
-    "duplicate_token": measures.duplicate_token_score,
-    "induction": measures.induction_score,
+
+@dataclass(frozen=True)
+class NamedPattern:
+    """A pattern known by name, and the words of the page Heads for it."""
+
+    #: weight on the pattern, (B, H, Q), given weights (B, H, Q, K), ids (B, K) and which keys are real, (B, 1, K)
+    score: Callable[[Tensor, Tensor, Tensor | None], Tensor]
+    label: Message
+    head: Message  #: what a head is called that shows it
+    does: Message  #: what such a head does
+
+
+#: by name, in the order in which the page offers them
+NAMED = {
+    "induction": NamedPattern(
+        measures.induction_score,
+        Message("induction"),
+        Message("induction head"),
+        Message("looks at what followed the same token earlier"),
+    ),
+    "previous_token": NamedPattern(
+        lambda weights, ids, keys: measures.previous_token_mass(weights, keys),
+        Message("previous token"),
+        Message("previous-token head"),
+        Message("looks at the token just before"),
+    ),
+    "duplicate_token": NamedPattern(
+        measures.duplicate_token_score,
+        Message("earlier copies"),
+        Message("duplicate-token head"),
+        Message("looks at earlier copies of the same token"),
+    ),
+    "first_token": NamedPattern(
+        lambda weights, ids, keys: measures.first_token_mass(weights, keys),
+        Message("first token"),
+        Message("first-token head (sink)"),
+        Message("rests on the first token"),
+    ),
+    "same_token": NamedPattern(
+        lambda weights, ids, keys: measures.offset_mass(weights, 0, keys),
+        Message("the token itself"),
+        Message("same-token head"),
+        Message("looks at the token itself"),
+    ),
+    "next_token": NamedPattern(
+        lambda weights, ids, keys: measures.offset_mass(weights, 1, keys),
+        Message("next token"),
+        Message("next-token head"),
+        Message("looks at the token just after"),
+    ),
 }
 #: Wu et al. 2024: of the tokens that the end of a text copies from an earlier passage, the share at which the head
 #: looked most while they were written
@@ -292,7 +334,7 @@ EXPLAINED_FROM = 0.5
 
 def _named_scores(name: str, weights: Tensor, ids: Tensor, keys: Tensor | None) -> Tensor:
     """What a pattern known by name scores in each row, (B, H, Q)."""
-    mass = NAMED[name.removesuffix(ROWS_EXPLAINED)](weights, ids, keys)
+    mass = NAMED[name.removesuffix(ROWS_EXPLAINED)].score(weights, ids, keys)
     return (mass.nan_to_num(0.0) >= EXPLAINED_FROM).float() if name.endswith(ROWS_EXPLAINED) else mass
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,16 @@ from attnviz.canvas.shared.component import count, mount_component
 from attnviz.live import canvas_wording
 
 LONGEST_QUOTE = 150  #: characters
+WORDS = 4  #: of a small picture, each of them twice
+
+
+class PatternPicture(NamedTuple):
+    """A pattern as the map shows it."""
+
+    head: str  #: a head's name
+    does: str  #: what such a head does
+    label: str  #: the pattern's own name
+    cells: list[list[int]]  #: [key, query] of its cells in a small picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +34,7 @@ class HeadsMapFigure:
 
     scene: ClassVar[str] = "headsMap"
     numbers: np.ndarray
-    patterns: Mapping[str, tuple[str, str, str]]  #: id -> a head's name, what such a head does, the pattern's own name
+    patterns: Mapping[str, PatternPicture]  #: by id
     sentences: Sequence[str]
     causal: bool
     at: int | None
@@ -33,10 +43,11 @@ class HeadsMapFigure:
 
     @property
     def header(self) -> dict[str, Any]:
-        names, does, nouns = zip(*self.patterns.values(), strict=True)
+        names, does, nouns, cells = zip(*self.patterns.values(), strict=True)
         quotes = [text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE] + "…" for text in self.sentences]
         return {
             "patterns": list(self.patterns),
+            "cells": list(cells),
             "kinds": [*names, _("no name")],
             "does": list(does),
             "nouns": list(nouns),

@@ -24,21 +24,6 @@ const [LARGEST, LEAST, ALIKE] = [84, 0.34, 0.5];
 const LEAST_IN_MODEL = 0.6;
 const [WIDE, HIGH, LOW] = [640, 465, 640];
 
-/** The cells of each pattern: key and query of each. @type {Record<string, [number, number][]>} */
-const CELLS = {
-  first_token: cellsAt((q) => q, 0),
-  same_token: cellsAt(() => 0, 0),
-  previous_token: cellsAt(() => 1, 1),
-  next_token: cellsAt(() => -1, 0).slice(0, -1),
-  duplicate_token: cellsAt(() => WORDS, WORDS),
-  induction: cellsAt(() => WORDS - 1, WORDS),
-};
-
-/** @param {(q: number) => number} back how far each looks back @param {number} from the first that does @returns {[number, number][]} */
-function cellsAt(back, from) {
-  return Array.from({ length: N - from }, (_none, i) => [from + i - back(from + i), from + i]);
-}
-
 /** What is known of each head, of the numbers that came. @param {Pick<HeadsMapHeader, "patterns">} header @param {Uint8Array} payload */
 export function readHeads({ patterns }, payload) {
   const numbers = toFloats(payload);
@@ -186,12 +171,12 @@ export function drawMap(context, { header, heads, labels, at, pointed, theme, ..
 
 /**
  * One head's picture. What no pattern has is spread evenly over the keys that it may see.
- * @param {DrawingContext} context @param {Pick<HeadsMapHeader, "patterns" | "causal" | "colours">} header @param {Float32Array} means
+ * @param {DrawingContext} context @param {Pick<HeadsMapHeader, "cells" | "causal" | "colours">} header @param {Float32Array} means
  * @param {Rectangle} place
  */
-export function drawHead(context, { patterns, causal, colours }, means, { x, y, w }) {
+export function drawHead(context, { cells, causal, colours }, means, { x, y, w }) {
   const cell = w / N;
-  const known = patterns.map((name, i) => ({ name, mean: isNaN(means[i]) ? 0 : means[i] }));
+  const known = cells.map((of, i) => ({ of, mean: isNaN(means[i]) ? 0 : means[i] }));
   const left = Math.max(0, 1 - known.reduce((sum, { mean }) => sum + mean, 0)) / (causal ? (N + 1) / 2 : N);
   const paint = (/** @type {number} */ weight) =>
     drawWith(context, { fillStyle: css(colourAt(colours.weights, Math.sqrt(Math.min(1, weight)))) });
@@ -199,16 +184,16 @@ export function drawHead(context, { patterns, causal, colours }, means, { x, y, 
   context.beginPath();
   for (let q = 0; q < N; q++) context.rect(x, y + q * cell, (causal ? q + 1 : N) * cell, cell);
   context.fill();
-  for (const { name, mean } of known.toSorted((a, b) => a.mean - b.mean)) {
+  for (const { of, mean } of known.toSorted((a, b) => a.mean - b.mean)) {
     paint(mean);
     context.beginPath();
-    for (const [k, q] of CELLS[name]) context.rect(x + k * cell, y + q * cell, cell, cell);
+    for (const [k, q] of of) context.rect(x + k * cell, y + q * cell, cell, cell);
     context.fill();
   }
 }
 
 /** The same with its words: queries beside it, keys above. */
-/** @param {DrawingContext} context @param {Pick<HeadsMapHeader, "patterns" | "causal" | "colours">} header @param {Float32Array} means @param {Rectangle} place @param {Theme} theme */
+/** @param {DrawingContext} context @param {Pick<HeadsMapHeader, "cells" | "causal" | "colours">} header @param {Float32Array} means @param {Rectangle} place @param {Theme} theme */
 export function drawLargeHead(context, header, means, place, theme) {
   drawHead(context, header, means, place);
   const cell = place.w / N;

@@ -472,6 +472,8 @@ export type ScoreTableHeader = Answer & {
 /** Of each head float32 numbers follow, as `HeadsMapFigure` in Python says. */
 export type HeadsMapHeader = {
   patterns: string[];
+  /** [key, query] of each pattern's cells in a small picture */
+  cells: [number, number][][];
   /** names of a head of each pattern, and of one that has none */
   kinds: string[];
   /** what such a head does, and the patterns' own names */

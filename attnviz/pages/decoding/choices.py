@@ -2,7 +2,7 @@
 
 from attnviz.app.links.choices import Move, PageChoices
 from attnviz.base.words import N_
-from attnviz.core.cache import EVICTION_KINDS
+from attnviz.core.cache import EVICTION_RULES
 from attnviz.core.precision import PLAIN_BITS
 from attnviz.models.architecture import gpus
 from attnviz.pages.decoding.maths import growing_bytes, kept_positions, token_by_token
@@ -39,7 +39,7 @@ GROWN = PAGE.integer("d_grown", None, low=0, high=growing_bytes.POINTS, label=N_
 
 # Numbers, policies
 TEXT = PAGE.text("d_text", TEXT_EXAMPLE, longest=3000, label=N_("Text: the first half is the prompt"))
-POLICY = PAGE.one_of("d_policy", EVICTION_KINDS, "heavy", label=N_("Policy"))
+POLICY = PAGE.one_of("d_policy", [*EVICTION_RULES], "heavy", label=N_("Policy"))
 BUDGET = PAGE.one_of(
     "d_budget", tuple(str(n) for n in sorted(kept_positions.BUDGETS)), "16", label=N_("Positions kept")
 )

@@ -299,7 +299,7 @@ def _draw_ending(lesson: Lesson, facts: Facts) -> None:
         st.markdown(_("Three things to try by yourself:"))
     for label, page, page_choices in lesson.page_links:
         _draw_page_link(escape_markdown(label), page, page_choices, f"l-door-{page}")
-    if not lesson.page_links and not lesson.is_custom:
+    if not lesson.page_links and not lesson.is_custom and lesson.id != choices.IDS[-1]:
         onward = all_lessons.current_lessons()[choices.IDS[choices.IDS.index(lesson.id) + 1]]
         st.button(
             escape_markdown(_lesson_title(onward)),

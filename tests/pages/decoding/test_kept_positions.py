@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.core.cache import EVICTION_KINDS, Eviction
+from attnviz.core.cache import EVICTION_RULES, Eviction
 from attnviz.models.capture import Edit, intervene
 from attnviz.pages.decoding.choices import TEXT_EXAMPLE
 from attnviz.pages.decoding.maths import decoders, kept_positions
@@ -45,7 +45,7 @@ def _pattern(reading, layer):
     return whole.layers[layer].mask[0, 0]
 
 
-@pytest.mark.parametrize("kind", EVICTION_KINDS)
+@pytest.mark.parametrize("kind", EVICTION_RULES)
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_a_policy_is_a_mask_on_the_full_pass(reading, kind, budget):
     logits, kept = kept_positions.decode(reading, Eviction(kind, budget, 3))
@@ -87,7 +87,7 @@ def test_a_policy_is_what_really_evicting_gives_token_by_token(family, kind):
 @pytest.mark.parametrize("family", ["core", *FAMILIES])
 def test_with_room_for_all_nothing_moves_and_kl_is_that_of_torch(family):
     reading = decoders.read(of_family(family), TEXT)
-    for kind in EVICTION_KINDS:
+    for kind in EVICTION_RULES:
         logits, _kept = kept_positions.decode(reading, Eviction(kind, reading.total))
         assert decoders.compare_predictions(reading, logits).kl.max() < 1e-6
     logits, _kept = kept_positions.decode(reading, Eviction("window", 2))

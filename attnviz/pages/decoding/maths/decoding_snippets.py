@@ -1,6 +1,5 @@
 """Programs to copy that print the page's numbers again."""
 
-from attnviz.core.cache import EvictionKind
 from attnviz.core.costs import Machine
 from attnviz.core.precision import PLAIN_BITS
 from attnviz.pages.decoding.maths import growing_bytes, kept_positions, quantised_cache, token_by_token
@@ -48,7 +47,7 @@ def policy_program(
     model: str,
     text: str,
     result: kept_positions.Result,
-    kind: EvictionKind,
+    kind: str,
     budget: int,
     selected: tuple[int, int] = (0, 0),
 ) -> str:

@@ -12,11 +12,11 @@ from torch import Tensor
 from attnviz.analysis import prepared_files
 from attnviz.base.message import Message
 from attnviz.core.attention import attend
-from attnviz.core.cache import EVICTION_KINDS, Eviction, EvictionKind, HeavyHitters, visible_positions
+from attnviz.core.cache import EVICTION_RULES, Eviction, HeavyHitters, visible_positions
 from attnviz.models.capture import RecordedLayer
 from attnviz.pages.decoding.maths.decoders import CachedReading, Decoder, PredictionShift, compare_predictions, read
 
-POLICIES: tuple[EvictionKind, ...] = tuple(kind for kind in EVICTION_KINDS if kind != "full")  #: that evict
+POLICIES = tuple(kind for kind in EVICTION_RULES if kind != "full")  #: that evict
 BUDGETS = (16, 64, 4, 32, 8, 128)  #: in the order in which they are computed
 
 
@@ -64,11 +64,11 @@ class Result:
     def done(self) -> bool:
         return len(self.policies) == self.total_policies
 
-    def find_all(self, kind: EvictionKind) -> tuple[PolicyResult, ...]:
+    def find_all(self, kind: str) -> tuple[PolicyResult, ...]:
         """Results of one policy at all budgets so far."""
         return tuple(policy_result for policy_result in self.policies if policy_result.policy.kind == kind)
 
-    def find(self, kind: EvictionKind, budget: int) -> PolicyResult | None:
+    def find(self, kind: str, budget: int) -> PolicyResult | None:
         """Result of one policy at one budget; None while it is not computed. The full cache matches any budget."""
         return next(
             (

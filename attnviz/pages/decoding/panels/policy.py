@@ -1,29 +1,21 @@
 """Section 4: a cache with evicted positions, and its effect on a model's predictions."""
 
-from typing import cast
-
 import streamlit as st
 
 from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.panel import show_notices
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, join_list, join_sentences
-from attnviz.core.cache import EvictionKind
+from attnviz.base.words import _, join_list, join_sentences, translate_message
+from attnviz.core.cache import EVICTION_RULES
 from attnviz.figures.theme import SERIES
 from attnviz.pages.decoding import choices, figures
 from attnviz.pages.decoding.maths import decoding_snippets, kept_positions
 from attnviz.pages.decoding.panels import decoder_form
 
 
-def policy_names() -> dict[EvictionKind, str]:
-    return {
-        "full": _("everything"),
-        "window": _("sliding window"),
-        "sinks": _("sinks and window"),
-        "heavy": _("heavy hitters"),
-        "random": _("random"),
-    }
+def policy_names() -> dict[str, str]:
+    return {kind: translate_message(rule.label) for kind, rule in EVICTION_RULES.items()}
 
 
 def panel() -> None:
@@ -63,11 +55,10 @@ def _compute(name: str, config: kept_positions.Config) -> live_run.LiveRun[kept_
     )
 
 
-def _choose_policy(result: kept_positions.Result) -> tuple[EvictionKind, int]:
+def _choose_policy(result: kept_positions.Result) -> tuple[str, int]:
     """Draw the choice of the policy and the budget on show."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        names = {str(kind): name for kind, name in policy_names().items()}
-        kind = cast(EvictionKind, widgets.select_one(choices.POLICY, _("Policy"), names))
+        kind = widgets.select_one(choices.POLICY, _("Policy"), policy_names())
         budgets = {str(n): str(n) for n in sorted(result.budgets)}
         return kind, int(widgets.select_one(choices.BUDGET, _("Positions kept"), budgets))
 
@@ -127,7 +118,7 @@ def _draw_curve(result: kept_positions.Result, budget: int) -> None:
     )
 
 
-def _draw_map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tuple[int, int]:
+def _draw_map(result: kept_positions.Result, policy: str, budget: int) -> tuple[int, int]:
     """Draw the visible positions, and return the selected layer and K/V head."""
     policy_result = result.find(policy, budget)
     layer = group = 0

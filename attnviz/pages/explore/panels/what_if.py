@@ -306,7 +306,9 @@ def _draw_change_program(
 
 def _mask_code(displayed: shown_head.DisplayedHead, edit: HeadEdit) -> list[str]:
     """Lines that define `mask_of`; empty where the edit has no mask."""
-    pattern = None if edit.mask == "model" else what_if.PATTERNS[edit.mask].program.format(window=edit.window)
+    pattern = what_if.mask_code(edit)
+    if not pattern and not edit.hidden:
+        return []
     lines = []
     if edit.mask == "painted":
         lines = [
@@ -317,7 +319,7 @@ def _mask_code(displayed: shown_head.DisplayedHead, edit: HeadEdit) -> list[str]
         keys = [key for key in edit.hidden if key < len(displayed.stack.keys.labels)]
         lines += [f"kept = torch.ones(n, dtype=torch.bool).index_fill(0, torch.tensor({keys}), False)"]
         pattern = f"{pattern} & kept" if pattern else "layer.mask & kept"
-    return [] if pattern is None else [*lines, "", "def mask_of(layer):", f"    return {pattern}"]
+    return [*lines, "", "def mask_of(layer):", f"    return {pattern}"]
 
 
 def _edit_arguments(edit: HeadEdit) -> str:

@@ -1,6 +1,6 @@
 """Patterns of every head of a model over many sentences, and the cost of removing each, computed in steps.
 
-There are six patterns. Costs are those of `removal_costs`, for models that predict the next token.
+Costs are those of `removal_costs`, for models that predict the next token.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,12 +15,11 @@ from attnviz.analysis import prepared_files
 from attnviz.analysis.heads.removal_costs import HERE, HeadWork
 from attnviz.analysis.heads.scan import EXPLAINED_FROM, NAMED, ROWS_EXPLAINED, HeadScores, summarise_scores
 from attnviz.analysis.model_run import ModelRun
-from attnviz.base.message import Message, Problem
+from attnviz.base.message import Problem
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.heads.maths.sentence_sets import TextKind, make_sentences
 
-#: names of head_patterns.NAMED, in the order in which they are offered
-PATTERNS = ("induction", "previous_token", "duplicate_token", "first_token", "same_token", "next_token")
+PATTERNS = tuple(NAMED)
 COSTS = ("silenced", "mean", "direct")
 EXAMPLES_KEPT = 10  #: sentences of each head and pattern that are named: one from every tenth
 SENTENCES, LENGTH = 64, 64
@@ -194,18 +193,12 @@ def _read_scan(name: str) -> HeadScan | None:
 # What heads are called: by the pattern on which they put half of their weight, over all sentences.
 NAMED_FROM = 0.5  #: the mean from which a head is named after a pattern
 
-#: pattern -> what a head is called that shows it, and what such a head does
-KINDS: dict[str, tuple[Message, Message]] = {
-    "induction": (
-        Message("induction head"),
-        Message("looks at what followed the same token earlier"),
-    ),
-    "previous_token": (Message("previous-token head"), Message("looks at the token just before")),
-    "duplicate_token": (Message("duplicate-token head"), Message("looks at earlier copies of the same token")),
-    "first_token": (Message("first-token head (sink)"), Message("rests on the first token")),
-    "same_token": (Message("same-token head"), Message("looks at the token itself")),
-    "next_token": (Message("next-token head"), Message("looks at the token just after")),
-}
+
+def pattern_cells(pattern: str, words: int) -> list[list[int]]:
+    """The cells [key, query] that a pattern is about, in a text of so many words written twice."""
+    ids = torch.arange(words).repeat(2)[None]  # (1, T)
+    on_each_key = torch.eye(2 * words)[None, :, None].repeat(1, 1, 2 * words, 1)  # (1, T, T, T): head h looks at key h
+    return (NAMED[pattern].score(on_each_key, ids, None)[0] > 0.5).nonzero().tolist()
 
 
 @dataclass(frozen=True)
@@ -244,7 +237,7 @@ def explain_rows(run: ModelRun, place: tuple[int, int], pattern: str) -> Explain
     """Count the rows of a head in which a pattern has at least half of the weight."""
     layer, head = place
     weights = run.stacks[0].layers[layer].weights(heads=[head]).float()
-    mass = NAMED[pattern](weights, torch.tensor([run.source.ids]), None)[0, 0]
+    mass = NAMED[pattern].score(weights, torch.tensor([run.source.ids]), None)[0, 0]
     explained = int((mass.nan_to_num(0.0) >= EXPLAINED_FROM).sum())
     return ExplainedRows(explained, len(mass), float(weights[0, 0, :, 0].mean()))
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from attnviz.analysis.heads.scan import NAMED
 from attnviz.app import live_run, presenting, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
@@ -15,7 +16,7 @@ from attnviz.app.sentence_input import require_model
 from attnviz.app.workarounds.streamlit_adapter import upload_id
 from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _
+from attnviz.base.words import _, translate_message
 from attnviz.models.loading import availabilities, availability, version
 from attnviz.models.settings import current_settings
 from attnviz.pages.heads import choices
@@ -140,13 +141,7 @@ def _store_uploaded_text(data: bytes) -> None:
 
 def measure_names() -> dict[str, str]:
     """Names on screen of patterns and costs, by measure."""
-    return {
-        "induction": _("induction"),
-        "previous_token": _("previous token"),
-        "duplicate_token": _("earlier copies"),
-        "first_token": _("first token"),
-        "same_token": _("the token itself"),
-        "next_token": _("next token"),
+    return {name: translate_message(pattern.label) for name, pattern in NAMED.items()} | {
         "silenced": _("cost of silencing it"),
         "mean": _("cost of its mean in its place"),
         "direct": _("what it adds to the right token"),

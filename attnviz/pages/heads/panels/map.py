@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.analysis.heads import batches
+from attnviz.analysis.heads.scan import NAMED
 from attnviz.analysis.model_run import Request
 from attnviz.app import guess, head_drawing, page_parts, show, widget_values, widgets
 from attnviz.app.cache import model_cache
@@ -114,8 +115,13 @@ def map_figure(scan: DisplayedScan, chosen: int | None) -> heads_map.HeadsMapFig
     ])  # fmt: skip
     named = {}
     for kind in patterns:
-        name, does = head_survey.KINDS[kind]
-        named[kind] = (translate_markdown(name), translate_markdown(does), nouns[kind])
+        pattern = NAMED[kind]
+        named[kind] = heads_map.PatternPicture(
+            translate_markdown(pattern.head),
+            translate_markdown(pattern.does),
+            nouns[kind],
+            head_survey.pattern_cells(kind, heads_map.WORDS),
+        )
     return heads_map.HeadsMapFigure(
         numbers, named, result.sentences, scan.decoder, chosen, link_state.value(choices.ORDER)
     )
@@ -229,7 +235,7 @@ def draw_evidence(scan: DisplayedScan, by: str, column: int) -> None:
     """Write the names of the head, the measure's number, and who has most of it."""
     layer, head = scan.result.places[column]
     called = join_list(
-        f"{translate_markdown(head_survey.KINDS[kind][0])} ({Rounded(mean):.2f})"
+        f"{translate_markdown(NAMED[kind].head)} ({Rounded(mean):.2f})"
         for kind, mean in head_survey.kinds_of_head(scan.result, column).items()
     )
     st.markdown(
