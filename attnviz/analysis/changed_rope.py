@@ -15,6 +15,8 @@ from attnviz.models.catalogue import LoadedModel
 
 @dataclass(frozen=True)
 class Config:
+    """The head, and how its rotary positions are changed."""
+
     layer: int = 16
     head: int = 0
     change: str = "removed"  #: or "base"
@@ -24,6 +26,8 @@ class Config:
 
 @dataclass(frozen=True)
 class Result:
+    """Weights and next tokens before and after the change."""
+
     config: Config
     rotary: Rotary
     allowed: np.ndarray  #: (Q, K) boolean

@@ -184,7 +184,7 @@ def head_matrix_and_data(
     mask: MaskChoice = "model",
     scale: ScaleChoice = "model",
 ) -> tuple[Matrix, HeadData]:
-    """The same, and the head's raw data for the browser; attention is computed once for both."""
+    """`head_matrix`, and the head's raw data for the browser; attention is computed once for both."""
     recorded, stages = stack.layers[layer], None
     if recorded.exact:
         stages = recorded.stages_of([head], mask, scale, values=False)

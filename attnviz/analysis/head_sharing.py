@@ -26,6 +26,8 @@ Method = Literal["mean", "first", "random"]
 
 @dataclass(frozen=True)
 class Config:
+    """The layer, how many key/value heads it is left with, and how they are pooled."""
+
     layer: int = 0
     n_kv_heads: int = 1
     method: Method = "mean"

@@ -50,7 +50,7 @@ def log_codes(weights: Tensor) -> NDArray[np.uint8]:
 
 
 def overview_step(tokens: int) -> int:
-    """The smallest power of two that makes a picture of so many tokens no larger than an overview."""
+    """The smallest power of two by which the tokens must be divided to fit into an overview."""
     return 1 << max(0, -(-tokens // OVERVIEW) - 1).bit_length()
 
 

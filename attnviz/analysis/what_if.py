@@ -32,7 +32,7 @@ def _replacing_mask(edit: HeadEdit, n_q: int, n_k: int) -> Tensor | None:
 
 
 def mask_code(edit: HeadEdit) -> str:
-    """The same as Python code for n tokens; of a painted mask the bits are `bits`."""
+    """Python code of the replacing mask for n tokens, "" for the model's own; a painted one is made of `bits`."""
     if edit.mask in ("model", "painted"):
         return "" if edit.mask == "model" else "bits.flatten()[: n * n].reshape(n, n).bool()"
     mask = MASKS[edit.mask]

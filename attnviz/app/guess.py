@@ -1,4 +1,4 @@
-"""A guess before the truth: one line asks what a picture is about to show, and keeps the guess beside what is so.
+"""A guess before the truth: one line asks what a picture is about to show, and shows the guess beside the answer.
 
     GUESS = PAGE.one_of("m_guess", label=N_("Your guess"))  # in choices.py, its name ends in "guess"
 

@@ -29,7 +29,7 @@ _SESSION = "_live_runs"
 
 @dataclass
 class _Computation:
-    """A computation of `key` under way: what it yields next, and what it yielded last."""
+    """A running computation of `key`: its iterator, and its last result."""
 
     key: Hashable
     results: Iterator[Any]

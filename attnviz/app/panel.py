@@ -34,7 +34,7 @@ def show_problem(problem: Exception) -> None:
 
 
 def show_notices(notices: Iterable[Message]) -> None:
-    """Show what a visitor should know of what is displayed, each in a blue box."""
+    """Show notices about what is displayed, each in a blue box."""
     for notice in notices:
         st.info(translate_markdown(notice))
 

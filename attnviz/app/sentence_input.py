@@ -76,7 +76,7 @@ def ask_model(
     usual: str | None = None,
     **looks: Any,
 ) -> str:
-    """Draw the choice among these models; the chosen one's id, or what is typed for another one, which may be nothing.
+    """Draw the choice among these models; return the chosen id, or what is typed for another one, maybe nothing.
 
     `custom_id` is what the link holds where one is typed: of the hub, or in a folder of this machine.
     """

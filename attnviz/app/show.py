@@ -58,7 +58,7 @@ def figure(
 
     `name` becomes the file name ("saturation-dk64"), `caption` (or else `words`) is offered with the exported
     picture, without its Markdown, `table` holds the numbers behind it. `key` must be unique on the page.
-    `on_pick` hears which point was clicked, by the number that the figure gives it as `customdata`.
+    `on_pick` receives which point was clicked, by the number that the figure gives it as `customdata`.
     """
     look: dict[str, Any] = {"key": key, "config": {"displayModeBar": False, "scrollZoom": False}}
     look["alt"] = alternative_text(fig, sentence or caption)
@@ -402,7 +402,7 @@ def to_markdown(table: ColumnTable) -> str:
 
 
 def program(code: str | Callable[[], str], key: str, title: str | None = None, about: str | None = None) -> None:
-    """A short runnable program that reproduces what the page shows; what takes long to write is a function.
+    """Show a short program that reproduces the page; a function, where its text takes long to make.
 
     `about` says which of the numbers above it prints; without it, it prints them all.
     """

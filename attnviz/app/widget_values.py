@@ -31,7 +31,7 @@ MOST = 8  #: values remembered for a widget; a browser that is further behind ha
 
 
 def set_before_drawn(key: str, value: Any, changed: Callable[[], None]) -> None:
-    """Set a widget's value, before it is drawn, and remember what the browser shows until it hears of it.
+    """Set a widget's value before it is drawn, and remember what the browser shows until it gets the new one.
 
     `changed` is the widget's callback.
     """

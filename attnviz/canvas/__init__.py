@@ -31,7 +31,7 @@ nothing.
 Two sequences (cross-attention): pass `tokens_k` as well. Value-weighted: HeadView(kind="values"). Two
 sentences in one: HeadView(segments=((7,), (7,))). A view's key is a component key: it must not change from
 run to run, and all views in a group must show the same tokens. Pins from a link: HeadView(pins=...);
-whatever new is passed there replaces what is pinned (`Pins()` clears), and `on_pins` hears gestures in
+whatever new is passed there replaces what is pinned (`Pins()` clears), and `on_pins` receives gestures in
 every view of the group. Only the one large head of a group names its `tile`; others
 leave it None. The JavaScript lies beside it, bundled into bundles/ by `make js-build`.
 """

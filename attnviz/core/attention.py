@@ -208,7 +208,7 @@ def fused(
     dropout: float = 0.0,
     training: bool = False,
 ) -> Tensor:
-    """The same output as `attend`, (..., H, Q, Dv); rows that may see no key are 0 here as well.
+    """The output of `attend`, (..., H, Q, Dv), by torch's fused kernels; rows that may see no key are 0 as well.
 
     There are no arguments for soft-capping and sinks, because torch's kernels support neither.
     """

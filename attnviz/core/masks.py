@@ -152,7 +152,7 @@ def dilated(
 
 
 def dilated_between(q: Tensor, k: Tensor, dilation: int, window: int | None, both_sides: bool) -> Tensor:
-    """The same for queries at the positions `q` (Q, 1) and keys at `k` (K,)."""
+    """The dilated mask for queries at the positions `q` (Q, 1) and keys at `k` (K,)."""
     distance = (q - k).abs() if both_sides else q - k
     steps = (distance >= 0) & (distance % dilation == 0)
     return steps if window is None else steps & (distance < window * dilation)

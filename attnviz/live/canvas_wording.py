@@ -81,7 +81,7 @@ def figure_text() -> dict[str, str]:
 
 
 def guess_text() -> dict[str, str]:
-    """What asks where a token looks before it is shown, and what is said of the answer."""
+    """Texts of the question where a token looks, and of its answer."""
     return {
         "guess": _("Guess: where does “{token}” look?"),
         "asked": _("Where does “{token}” look most? Touch the word that you expect."),

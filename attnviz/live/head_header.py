@@ -32,7 +32,7 @@ def head_header(
     channel: HeadChannel = NO_CHANNEL,
     largest: float | None = None,
 ) -> dict[str, Any]:
-    """The header of a head as `view` displays it. What its payload holds is added by who writes the payload.
+    """The header of a head as `view` displays it. The writer of the payload adds what that holds.
 
     `largest` is the largest value, of several heads on one scale; None: this head's own.
     """

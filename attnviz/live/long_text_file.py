@@ -1,4 +1,4 @@
-"""A long text with a head's attention as one record: what the picture is sent in the app, and what its file holds."""
+"""A long text with a head's attention as one record: sent to the picture in the app, and written into its file."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ PARTS = ("overview", "tile", "q", "k", "row", "wall", "answer")  #: the same as 
 
 @dataclass(frozen=True)
 class TextState:
-    """Where a hand left the picture."""
+    """What a visitor has chosen in the picture."""
 
     tile: tuple[int, int]  #: layer and head
     unit: str = "sentence"

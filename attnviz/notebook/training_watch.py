@@ -1,4 +1,4 @@
-"""Watch heads while a model trains: a few numbers and a thumbnail of each, every so many steps, in one small file."""
+"""Watch heads while a model trains: a few numbers and a thumbnail of each, every few steps, in one small file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What strangers may do in a second: how fast a phone sends, and how many wrong codes a server is asked for."""
+"""Rate limits for strangers: how fast a phone sends, and how many wrong codes may be tried."""
 
 import sqlite3
 import time
@@ -9,16 +9,16 @@ from attnviz.rooms.room_file import rooms_folder
 
 
 class Allowance:
-    """So many in a second, and so many at once."""
+    """A token bucket: `rate` in a second, and up to `capacity` at once."""
 
-    def __init__(self, pace: float, ahead: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self.pace, self.ahead, self.clock = pace, ahead, clock
-        self.left, self.at = ahead, clock()
+    def __init__(self, rate: float, capacity: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.rate, self.capacity, self.clock = rate, capacity, clock
+        self.left, self.at = capacity, clock()
 
     def take(self) -> bool:
-        """Count one more; whether it is allowed."""
+        """Take one; whether it is allowed."""
         now = self.clock()
-        self.left, self.at = min(self.ahead, self.left + (now - self.at) * self.pace), now
+        self.left, self.at = min(self.capacity, self.left + (now - self.at) * self.rate), now
         allowed = self.left >= 1
         self.left -= allowed
         return allowed
@@ -27,8 +27,8 @@ class Allowance:
 class WrongCodes:
     """Codes and secrets that were wrong, of all visitors and processes of a server together: a class has one address.
 
-    They are counted by the clock of the machine, which all its processes share and nobody sets. At so many a second
-    144,000 of 3.2 million codes are tried in a room's life.
+    They are counted by the monotonic clock, which all processes of the machine share. At so many a second
+    144,000 of 3.2 million codes can be tried in the life of a room.
     """
 
     def __init__(self, most: int = 100, seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:

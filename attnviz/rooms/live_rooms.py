@@ -157,7 +157,7 @@ class LiveRoom:
                     done.set_result(None)
 
     def look_again(self) -> None:
-        """Read the file at the next look: one's own changes do not count as such."""
+        """Have the next look read the file: its version does not count the changes of its own connection."""
         self._version = -1
 
     @property
@@ -182,7 +182,7 @@ class LiveRoom:
 
 
 def shown_counts(counts: Counts) -> dict[str, Any]:
-    """How many have voted; how, from five votes on: of fewer, one could be told from the others."""
+    """Number of votes, and from five on what they are: of fewer, a single vote could be recognised."""
     if counts.votes < FEWEST_SHOWN:
         return {"votes": counts.votes, "taps": None, "weights": None, "labels": []}
     return asdict(counts)

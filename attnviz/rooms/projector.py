@@ -57,7 +57,7 @@ class Projector:
 
     @classmethod
     def resume(cls, code: str, secret: str) -> Self:
-        """Become the projector of a room, in the place of any other page; of none that is open with a wrong secret."""
+        """Take over as projector of an open room, in place of any other page; not with a wrong secret."""
         resumed = cls(code, secret, "")
         resumed.is_open = False
         if (room := RoomFile.open(code)) is not None:
@@ -104,7 +104,7 @@ class Projector:
         self.places.setdefault(key, len(self.places))
 
     def publish(self, link: str) -> None:
-        """Hand the page as it is now to the phones, unless they have it."""
+        """Publish the page to the phones, if it has changed."""
         pictures = sorted(self.pictures.items(), key=lambda item: self.places[item[0]])
         entries = [{"key": key, "name": each.name, "size": len(each.data or b"")} for key, each in pictures]
         header = {"title": self.title, "line": self.line, "link": link, "pictures": entries}
@@ -113,7 +113,7 @@ class Projector:
             self._published = step
 
     def tell_lecturer(self, state: dict[str, Any]) -> None:
-        """Hand his own window, and nobody else, what it shows of the page, unless it has it."""
+        """Publish to the lecturer's own window alone what it shows of the page, if that has changed."""
         told = json.dumps({"title": self.title, "line": self.line} | state)
         if told != self._told and self.write("lecturer", told):
             self._told = told

@@ -1,4 +1,4 @@
-"""The state of a room: one SQLite file, which all processes of a server share and none keeps from another.
+"""The state of a room: one SQLite file, which all processes of a server share.
 
 What is written is committed before it is answered, so that a killed process loses nothing. Of a student there is a
 random number of the browser's tab, and what it voted. The file is unlinked when the room ends: what SQLite deletes
@@ -147,15 +147,15 @@ class RoomFile:
         return hmac.compare_digest(self._value("SELECT secret FROM room"), _hash(secret))
 
     def seat(self, tab: str) -> str:
-        """What lets a tab that was here in again when the door is closed. No list of tabs is kept."""
+        """The token with which a tab comes back in when the door is closed. No list of tabs is kept."""
         return hmac.new(self._value("SELECT secret FROM room").encode(), tab.encode(), "sha256").hexdigest()[:32]
 
     def is_closed(self) -> bool:
-        """Whether the lecturer lets nobody in who was not here."""
+        """Whether the door is closed: nobody comes in who was not here before."""
         return bool(self._value("SELECT is_closed FROM room"))
 
     def close_door(self, is_closed: bool) -> None:
-        """Let nobody in who was not here, or everybody again."""
+        """Close the door to everybody who was not here before, or open it again."""
         self.database.execute("UPDATE room SET is_closed = ?", (is_closed,))
 
     def command(self, content: str) -> None:

@@ -127,7 +127,7 @@ class MessagePace:
         self.done = clock() - AHEAD
 
     def take(self, seconds: float) -> float:
-        """Count a message as so many seconds; how long it waits."""
+        """Charge `seconds` for a message; return how long it must wait."""
         now = self.clock()
         self.done = max(self.done, now - AHEAD) + seconds
         return max(0.0, self.done - now)

@@ -51,7 +51,7 @@ class LogLines(logging.Formatter):
 
 
 def begin_logging() -> None:
-    """Write lines from now on, whoever logs."""
+    """Format the log lines of all libraries from now on."""
     lines = LogLines()
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(lines)

@@ -49,5 +49,5 @@ def machine_memory() -> int:
 
 
 def memory_mark(processes: int = 0) -> int:
-    """MB of its own from which on each of so many processes, 0 for one alone, refuses work (`ATTNVIZ_PROCESS_MB`)."""
+    """Memory in MB at which each of `processes`, 0 for one alone, refuses new work (`ATTNVIZ_PROCESS_MB`)."""
     return int(os.environ.get("ATTNVIZ_PROCESS_MB") or machine_memory() * FOR_PROCESSES / (processes + 1) / 10**6)

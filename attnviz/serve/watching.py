@@ -127,7 +127,7 @@ class Watching:
 
 
 def is_foreign_metrics_request(request: Request) -> bool:
-    """Whether somebody asks for numbers who is not a program on this machine; a proxy on it says for whom it asks."""
+    """Whether a request for metrics comes from another machine; a proxy on this one says for whom it asks."""
     return request.scope["path"].rstrip("/").endswith(NUMBERS) and (
         request.client is None
         or not is_local(request.client.host.removeprefix("::ffff:"))

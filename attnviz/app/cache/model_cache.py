@@ -81,7 +81,7 @@ def process_caches() -> ProcessCaches:
 
 
 def wait_for_turn() -> AbstractContextManager[None]:
-    """Inside the block this thread may run a model; who must wait for it reads his place in the line."""
+    """Inside the block this thread may run a model; a visitor who must wait reads his place in the line."""
     return wait_in_line(process_caches().line)
 
 

@@ -1,8 +1,8 @@
-"""A queue for long work, with a limit on those who work and on those who wait.
+"""A queue for long work, which limits how many visitors work and how many wait.
 
-Addresses take turns, and those who come from the same one go in the order in which they came: who opens ten windows
-and presses in each is before nobody but himself, and cannot take the last places. A session is never twice in a line:
-Streamlit ends a run before it begins the next one of the same session.
+Addresses take turns; visitors from one address go in the order in which they came. So somebody who opens ten windows
+delays only himself, and cannot take the last places. A session is never twice in a line: Streamlit ends a run before
+it begins the next one of the same session.
 """
 
 import math
@@ -24,7 +24,7 @@ from attnviz.app.workarounds.streamlit_adapter import leave_if_gone, run_of_this
 from attnviz.base.message import Problem
 from attnviz.base.words import _, ngettext
 
-#: seconds before who waits hears the first time how many are before him, and then between two times
+#: seconds before a waiting visitor is first told how many are before him, and between later times
 BETWEEN_LOOKS = 0.3
 OF_OTHERS = 2  #: places that are left to others by those who come from one address
 
@@ -36,31 +36,31 @@ def visitor_address() -> str | None:
 
 @dataclass(eq=False)
 class _Waiter:
-    """A visitor in the line, from where he comes, and what is set when it is his turn."""
+    """A visitor in the line: his address, and an event that is set when it is his turn."""
 
     address: str | None
     turn: threading.Event = field(default_factory=threading.Event)
 
 
 class WaitingLine:
-    """A line that is as long as the process lives. Leaving it, at any moment, makes room for the next."""
+    """A queue for the life of the process. Leaving it, at any moment, makes room for the next."""
 
     def __init__(self, at_once: int, longest: int, lease: float = math.inf, heavy: bool = True) -> None:
-        """`longest`: how many may wait behind those whose turn it is; after `lease` seconds of it another may begin.
+        """`at_once` may work and `longest` may wait; after `lease` seconds of somebody's work another may begin.
 
-        `heavy`: what is done here takes memory, so that nothing is begun where there is little.
+        `heavy`: the work takes memory, so that none is begun while memory is short.
         """
         self._heavy = heavy
         self._at_once, self._longest, self._lease = at_once, longest, lease
-        self._began: dict[_Waiter, float] = {}  #: when the turn came of each whose turn it is
+        self._began: dict[_Waiter, float] = {}  #: when each working visitor began
         self._line: list[_Waiter] = []
         self._lock = threading.Lock()
 
     @contextmanager
     def turn(self, waiting: Callable[[int], object]) -> Iterator[None]:
-        """Inside the block it is this thread's turn. `waiting(n)` is called meanwhile; n others must end before.
+        """Inside the block it is this thread's turn. Until then `waiting(n)` is called while n others must end first.
 
-        Whatever `waiting` raises ends the wait: Streamlit ends so the run of a visitor who has left.
+        An exception of `waiting` ends the wait: so Streamlit ends the run of a visitor who has left.
         """
         mine = _Waiter(visitor_address())
         if self._heavy and is_memory_short():
@@ -95,7 +95,10 @@ class WaitingLine:
         return max(0, len(self._line) - self._at_once)
 
     def _index_for(self, address: str | None) -> int:
-        """Where in the line one more from this address stands: before those with as many of theirs before them."""
+        """Where in the line a new visitor from this address is put, so that addresses take turns.
+
+        He goes before everybody who has more visitors of the same address in front than he has.
+        """
         mine = sum(waiter.address == address for waiter in self._line)
         if address is not None and mine >= max(1, self._at_once + self._longest - OF_OTHERS):
             raise Problem("{n} visitors from your address are here already; try again in a minute", n=mine)

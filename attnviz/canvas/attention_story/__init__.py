@@ -68,7 +68,7 @@ class StoryView:
 
 @dataclass(frozen=True)
 class StoryPick:
-    """What a hand set: the key on show, what multiplies scores, and how many products they add up."""
+    """What a visitor set: the key on show, the factor of the scores, and how many products they add up."""
 
     pair: int
     factor: float
@@ -76,7 +76,7 @@ class StoryPick:
 
 
 def attention_story(key: str, view: StoryView, *, on_pick: Callable[[StoryPick], None]) -> None:
-    """Draw it; `on_pick` receives what a visitor has set, once the hand lets go."""
+    """Draw the story; `on_pick` receives what a visitor has set, once he lets go."""
     keys, width = len(view.numbers.tokens), view.numbers.q.size
 
     def read(report: dict[str, Any]) -> StoryPick | None:

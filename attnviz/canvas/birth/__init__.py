@@ -35,8 +35,8 @@ def birth(
     `run_header` are its name, sizes, curves, steps and names of heads, as in BirthHeader (types.d.ts); `numbers`
     (steps, N) of float16 are the model's. `tokens` are two copies of some words, `ids` their numbers in its vocabulary.
     `passes` makes, for a file, all weights at some steps, how likely each next word is, and whether it is the
-    likeliest. Unless `whole`, steps after the handle are not drawn before it has been there. `on_stand` hears where it
-    was left, and what is silenced. `plays`: on arrival it plays up to `at`.
+    likeliest. Unless `whole`, steps after the handle are not drawn before it has been there. `on_stand` receives
+    where it was left, and what is silenced. `plays`: on arrival it plays up to `at`.
     """
     header = _header(run_header, tokens, ids, at, silenced, show_all)
     cells = len(run_header["names"]) * len(ids) * (len(ids) + 1)

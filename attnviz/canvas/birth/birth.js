@@ -140,7 +140,7 @@ class Birth extends FilmView {
     this.passes = null;
     this.draw = oncePerFrame(() => this.picture());
     const bar = el("div", "av-line av-slider");
-    this.player(bar, "▶", "play", Infinity);
+    this.addPlayButton(bar, "▶", "play", Infinity);
     this.step = el("span", "av-strong bi-step"); // the slider says it, too
     bar.append(this.range, this.step);
     this.story = el("canvas");
@@ -159,7 +159,7 @@ class Birth extends FilmView {
       this.scale,
     );
     root.replaceChildren(createBox("av-wrap bi-both", this.left, this.right));
-    this.dragged(this.curves, ({ offsetX }) =>
+    this.followDrag(this.curves, ({ offsetX }) =>
       nearestStep(this.header.steps, shareAt(offsetX, this.curves.clientWidth)),
     );
     offerPicture(

@@ -93,7 +93,7 @@ class BrickFigure:
 
 
 def cache_growth(key: str, figure: GrowthFigure | BrickFigure, *, on_stop: Callable[[int], None]) -> None:
-    """Draw the bars or the bricks; `on_stop` hears the place where the visitor let go."""
+    """Draw the bars or the bricks; `on_stop` receives the place where the visitor let go."""
     mount_component(
         "cache_growth", key, "stood", figure.header, lambda report: count(report.get("at"), figure.stops), on_stop
     )

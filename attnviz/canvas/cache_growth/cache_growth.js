@@ -29,7 +29,7 @@ class CacheGrowth extends FilmView {
     this.bar = el("div", "av-player cg-bar");
     this.said = el("output", "av-strong cg-said");
     this.bars = el("canvas", "av-pan cg-bars", null, { role: "img" });
-    this.player(this.bar, "▶", "play", Infinity);
+    this.addPlayButton(this.bar, "▶", "play", Infinity);
     this.range.classList.add("cg-range");
     this.bar.append(this.range, this.said);
     this.spoken = [this.said];
@@ -40,10 +40,10 @@ class CacheGrowth extends FilmView {
       if (this.scene) this.scene.draw(sizeCanvas(this.bars, this.scene.width, this.scene.height), marks);
     };
     const between = (/** @type {any[]} */ from, /** @type {any[]} */ to) =>
-      Object.assign(travel(from, to), this.film ? { takes: Math.min(WAY, 0.6 * this.pace(1)) } : {});
+      Object.assign(travel(from, to), this.film ? { milliseconds: Math.min(WAY, 0.6 * this.pace(1)) } : {});
     this.glide = new Glide(this.bars, draw, between);
     root.replaceChildren(this.bars, this.bar);
-    this.dragged(this.bars, (event) => {
+    this.followDrag(this.bars, (event) => {
       const [x] = placeOn(this.bars, event);
       return "contexts" in this.header ? stepUnder(this.header, this.root.clientWidth, x) : null;
     });

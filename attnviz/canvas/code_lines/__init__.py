@@ -16,7 +16,7 @@ def code_lines(
     hint: str,
     on_line: Callable[[int], None],
 ) -> None:
-    """Draw the lines, each with its sign in a diff: " ", "-" or "+"; `on_line` hears a number, counted from 1.
+    """Draw the lines, each with its sign in a diff: " ", "-" or "+"; `on_line` receives a number, counted from 1.
 
     `about` is the program: a late gesture about another is dropped. With a `verdict`, whether what was `chosen` is
     right and how that is said, no line can be pointed at. `name` is what the lines are called for those who hear them.

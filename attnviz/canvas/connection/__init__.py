@@ -10,9 +10,9 @@ KEY = "connection"
 
 
 def mount_notice(on_room: Callable[[dict[str, Any]], None], room: str) -> None:
-    """Mount it, outside of every fragment: a new session, as after a server's restart, knows none yet.
+    """Mount the notice outside of every fragment: a new session, as after a restart, knows no fragment yet.
 
-    `room`: whether this session shows one, "shown", or did so, "over"; else the callback `on_room` hears of the room
+    `room`: whether this session shows one, "shown", or did so, "over"; else the callback `on_room` receives of the room
     that this tab showed in a session before.
     """
     data = {

@@ -13,7 +13,7 @@ AMONG = 6  #: words of which one is asked for, which one learns together
 
 @dataclass(frozen=True)
 class WallTerm:
-    """A word: what it is called, what is said of it, in one sentence and what follows that, and when one learns it."""
+    """A word: its name, the first sentence of its explanation, the rest, and its place in the order of learning."""
 
     id: str
     name: str
@@ -72,7 +72,7 @@ class WallFigure:
 
 
 def glossary_wall(key: str, figure: WallFigure, sentence: str, on_report: Callable[[WallReport], None]) -> None:
-    """Draw the wall and what is said of it; `on_report` hears what a hand did."""
+    """Draw the wall and its sentence; `on_report` receives what a visitor did."""
     ids = {"", *(term.id for term in figure.terms)}
 
     def read(report: dict[str, Any]) -> WallReport | None:

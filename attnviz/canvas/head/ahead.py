@@ -98,7 +98,7 @@ def find_offer(path: str, *indices: int) -> bytes | None:
 
 
 def is_short_enough(heads: int, queries: int, keys: int) -> bool:
-    """Whether so many heads of so many tokens are worth an address: a short sentence, in not too many bytes."""
+    """Whether all heads are offered at an address: of a short sentence, in not too many bytes."""
     return max(queries, keys) <= MOST_TOKENS and heads * queries * (2 * keys + 4) < 0.96 * MOST_BYTES
 
 

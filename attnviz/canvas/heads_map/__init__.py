@@ -66,7 +66,7 @@ class HeadsMapFigure:
 
 
 def heads_map(key: str, figure: HeadsMapFigure, *, on_choose: Callable[[tuple[int | None, str, bool]], None]) -> None:
-    """Draw the map; `on_choose` hears which head is chosen, the order, and whether it is to be opened."""
+    """Draw the map; `on_choose` receives which head is chosen, the order, and whether it is to be opened."""
 
     def read_choice(report: dict[str, Any]) -> tuple[int | None, str, bool] | None:
         by = report.get("by")

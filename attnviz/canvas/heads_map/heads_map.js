@@ -20,7 +20,7 @@ import {
   mapFilm,
   mapScene,
   readHeads,
-  slowly,
+  smoothstep,
 } from "./heads_map_scene.js";
 
 /** @import { Answer, Component, HeadsMapHeader } from "../shared/types.js" */
@@ -55,7 +55,7 @@ class HeadsMap extends MovedView {
     this.payload = new Uint8Array();
     /** @type {MapScene | null} */
     this.scene = null;
-    this.takes = FLIGHT;
+    this.milliseconds = FLIGHT;
     this.height = 0;
     this.orders = el("div", "hm-orders");
     this.stage = createStage("av-stage hm-stage", "heads-map", "");
@@ -74,9 +74,9 @@ class HeadsMap extends MovedView {
     this.card = createBox("hm-card", createBox("hm-top", this.door, said), this.tenths, this.spread, this.quote);
     this.card.setAttribute("aria-live", "polite");
     const between = (/** @type {TileMark[]} */ from, /** @type {TileMark[]} */ to) => {
-      const [way, hold] = [marksBetween(from, to), this.takes === ARRIVAL ? HOLD : 0];
-      return Object.assign((/** @type {number} */ share) => way(slowly((share - hold) / (1 - hold))), {
-        takes: this.takes,
+      const [way, hold] = [marksBetween(from, to), this.milliseconds === ARRIVAL ? HOLD : 0];
+      return Object.assign((/** @type {number} */ share) => way(smoothstep((share - hold) / (1 - hold))), {
+        milliseconds: this.milliseconds,
       });
     };
     this.glide = new Glide(this.canvas, (/** @type {TileMark[]} */ tiles) => this.paint(tiles), between);
@@ -120,7 +120,7 @@ class HeadsMap extends MovedView {
     this.take(!before);
     const arrives = !before && this.by === "kind" && !prefersReducedMotion();
     if (arrives) this.glide.show(this.makeScene("layer").tiles);
-    this.takes = arrives ? ARRIVAL : FLIGHT;
+    this.milliseconds = arrives ? ARRIVAL : FLIGHT;
     this.draw();
   }
 
@@ -168,7 +168,7 @@ class HeadsMap extends MovedView {
   /** @param {string} by */
   order(by) {
     this.by = by;
-    this.takes = FLIGHT;
+    this.milliseconds = FLIGHT;
     this.draw();
     this.commit();
   }

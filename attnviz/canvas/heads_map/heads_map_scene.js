@@ -36,8 +36,8 @@ export function readHeads({ patterns }, payload) {
   });
 }
 
-/** Begins and ends slowly; before 0 it is still there. @param {number} share */
-export function slowly(share) {
+/** A share from 0 to 1, eased at both ends. @param {number} share */
+export function smoothstep(share) {
   const at = clamp(share, 0, 1);
   return at * at * (3 - 2 * at);
 }
@@ -260,7 +260,7 @@ export function mapFilm(header, payload) {
       mapScene(/** @type {any} */ (header), heads, { by, at: header.at }, 900, theme),
     );
     const share = clamp((stop - 6) / 26, 0, 1);
-    const eased = slowly(share);
+    const eased = smoothstep(share);
     const scene = share < 1 ? { ...from, by: share ? "kind" : "layer", labels: [] } : to;
     const height = Math.max(from.height, to.height, interpolateNumber(from.height, to.height)(eased));
     return finishFigure({ ...header, title: "" }, scene, marksBetween(from.tiles, to.tiles)(eased), height);

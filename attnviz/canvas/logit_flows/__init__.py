@@ -55,7 +55,7 @@ class LogitFlowsFigure:
 def logit_flows(
     key: str, figure: LogitFlowsFigure, *, on_cut: Callable[[tuple[str, bool]], None] | None = None
 ) -> None:
-    """Draw the flows; `on_cut` hears which head is chosen, and whether it is cut. None: none can be cut."""
+    """Draw the flows; `on_cut` receives which head is chosen, and whether it is cut. None: none can be cut."""
     heads = {flow.name for flow in figure.flows if flow.kind == "head"}
 
     def read_cut(report: dict[str, Any]) -> tuple[str, bool] | None:

@@ -34,7 +34,7 @@ class LogitFlows extends FilmView {
     this.canvas = el("canvas", "av-pan lf-canvas", null, attributes);
     this.said = el("div", "lf-said", null, { "aria-live": "polite" });
     this.slider = labelledSlider(this.range, "lf", "layers", "", "");
-    this.player(this.slider.line, "▶", "play", Infinity);
+    this.addPlayButton(this.slider.line, "▶", "play", Infinity);
     this.slider.line.prepend(this.players[0].button);
     /** @type {Glide<number[]>} */
     this.glide = new Glide(this.canvas, (values) => this.paint(values), (from, to) => {

@@ -9,7 +9,7 @@ from attnviz.live.long_text_file import LongText, Span, TextState
 
 
 def long_text(key: str, text: LongText, on_stand: Callable[[TextState], None]) -> None:
-    """Draw a long text with the head of its state; `on_stand` hears where a hand left it."""
+    """Draw a long text with the head of its state; `on_stand` receives the state that a visitor left."""
     n, heads = len(text.tokens), text.grid.heads
 
     def read_span(value: Any) -> Span | None:

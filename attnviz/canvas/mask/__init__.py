@@ -1,4 +1,4 @@
-"""A boolean grid over tokens, painted by hand: who may look at whom, and what attention is left."""
+"""A boolean grid over tokens, painted by hand: which token may look at which, and the attention that is left."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -33,9 +33,9 @@ def mask_grid(
     A gesture that begins on an allowed cell forbids, one that begins on a forbidden cell allows;
     Python hears of it when the gesture ends: `on_change` is called before the rerun, and the caller passes
     the new mask in. Undo and redo work in the browser and also reach Python.
-    `label` is what the grid is called, in the visitor's language. With raw `scores` (T, T) and their `scale` cells show
-    weights under the mask, and ribbons those of a `word`, or what reaches it in so many `layers`, of at most so many;
-    `on_stand` hears of another word and other layers.
+    `label` is the name of the grid, in the visitor's language. With raw `scores` (T, T) and their `scale`, cells show
+    the weights under the mask, and ribbons show those of one `word`. `layers` (n, most): ribbons show what reaches the
+    word within n layers, and a visitor chooses n up to `most`. `on_stand(word, n)` is called when either is changed.
     """
     allowed = np.asarray(mask, bool)
     queries, keys = len(tokens_q), len(tokens_q if tokens_k is None else tokens_k)
@@ -58,8 +58,8 @@ def mask_grid(
         at, height = count(report.get("word"), queries), count(report.get("layers"), 1 + (layers[1] if layers else 1))
         return None if painted is None or at is None or not height else (painted, at, height)
 
-    def hear(told: tuple[NDArray[np.bool_], int, int]) -> None:
-        painted, *stand = told
+    def call_back(report: tuple[NDArray[np.bool_], int, int]) -> None:
+        painted, *stand = report
         if on_stand is not None and layers is not None and stand != [word, layers[0]]:
             on_stand(*stand)
         if (painted != allowed).any():
@@ -71,6 +71,6 @@ def mask_grid(
         "paint",
         figure.header | header,
         read,
-        hear,
+        call_back,
         packing.deflate(payload),
     )

@@ -76,7 +76,7 @@ function drawPhotograph(context, picture, smooth, { x, y, w, h }) {
 }
 
 /** Discs and bars that grow and shrink; as they come, so slowly that it is seen. */
-/** @param {Lit} from @param {Lit} to @returns {((share: number) => Lit) & { takes?: number } | null} */
+/** @param {Lit} from @param {Lit} to @returns {((share: number) => Lit) & { milliseconds?: number } | null} */
 function litBetween(from, to) {
   if (from.row.length !== to.row.length || from.shares.length !== to.shares.length) return null;
   const [row, shares] = [interpolateNumberArray(from.row, to.row), interpolateNumberArray(from.shares, to.shares)];
@@ -86,7 +86,7 @@ function litBetween(from, to) {
     top: top(share),
     shares: [...shares(share)],
   });
-  return Object.assign(way, from.row.some(Boolean) ? {} : { takes: ARRIVAL });
+  return Object.assign(way, from.row.some(Boolean) ? {} : { milliseconds: ARRIVAL });
 }
 
 /** @extends {Drawing<PatchHeader, Shown>} */

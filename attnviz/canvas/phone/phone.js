@@ -80,12 +80,12 @@ class Phone {
     else if ("late" in message) this.say("late");
   }
 
-  /** The line is there, or why it is not. @param {string} why */
-  turn(why) {
-    const said = why ? words[why] : this.free ? words.free : "";
+  /** Says why there is no line. @param {string} reason "" while there is one */
+  setClosed(reason) {
+    const said = reason ? words[reason] : this.free ? words.free : "";
     if (!this.newest) setText(this.line, said || words.waiting);
     setText(this.status, this.newest ? said : "");
-    if (!why && this.state === "sending") this.send();
+    if (!reason && this.state === "sending") this.send();
   }
 
   touch() {

@@ -1,25 +1,25 @@
-// The web socket of a room, which comes back by itself.
+// The web socket of a room, which connects again by itself.
 
-/** @typedef {{ receive(message: any): void, turn(why: string): void }} Listener `why` the line is closed, "" where it is not */
+/** @typedef {{ receive(message: any): void, setClosed(reason: string): void }} Listener `reason`: why the line is closed, "" while it is open */
 
-/** Why a line was closed, by its code. @type {Record<number, string>} */
-const WHY = { 4000: "ended", 4001: "full", 4002: "door", 4003: "replaced", 1008: "refused" };
-/** After these it does not come back. */
-const OVER = ["ended", "replaced", "refused"];
-/** So many vain attempts, and never a line: something between here and the server lets none through. */
-const VAIN = 3;
-/** Milliseconds. A whole class does not come back in the same instant. */
+/** Why a line was closed, by the code of its closing. @type {Record<number, string>} */
+const REASONS = { 4000: "ended", 4001: "full", 4002: "door", 4003: "replaced", 1008: "refused" };
+/** After these it does not connect again. */
+const FINAL = ["ended", "replaced", "refused"];
+/** After so many failures and no connection, something between here and the server must block it. */
+const MOST_FAILURES = 3;
+/** Milliseconds until the next attempt, with a random part, so that a class does not connect in one instant. */
 const [SOONEST, SPREAD, WHEN_FULL] = [500, 2500, 10_000];
 
 export class RoomLine {
   /** @type {WebSocket | null} */
   socket = null;
   over = false;
-  vain = 0;
+  failures = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
-  again = undefined;
+  retryTimer = undefined;
 
-  /** @param {URL} address @param {object} first what says who comes @param {Listener} listener */
+  /** @param {URL} address @param {object} first the first message: who connects @param {Listener} listener */
   constructor(address, first, listener) {
     this.address = new URL(address);
     this.address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
@@ -32,14 +32,14 @@ export class RoomLine {
   }
 
   connect() {
-    clearTimeout(this.again);
+    clearTimeout(this.retryTimer);
     if (this.over || this.socket) return;
     const socket = (this.socket = new WebSocket(this.address));
     socket.binaryType = "arraybuffer";
     socket.addEventListener("open", () => {
       socket.send(JSON.stringify(this.first));
-      this.vain = -Infinity;
-      this.listener.turn("");
+      this.failures = -Infinity;
+      this.listener.setClosed("");
     });
     socket.addEventListener("message", ({ data }) =>
       this.listener.receive(typeof data === "string" ? JSON.parse(data) : new Uint8Array(data)),
@@ -47,12 +47,12 @@ export class RoomLine {
     socket.addEventListener("close", ({ code }) => {
       this.socket = null;
       if (this.over) return;
-      this.vain += 1;
-      const why = WHY[code] ?? (this.vain >= VAIN ? "blocked" : "lost");
-      this.over = OVER.includes(why);
-      this.listener.turn(why);
-      const wait = (code in WHY ? WHEN_FULL : SOONEST) + SPREAD * Math.random();
-      if (!this.over) this.again = setTimeout(() => this.connect(), wait);
+      this.failures += 1;
+      const reason = REASONS[code] ?? (this.failures >= MOST_FAILURES ? "blocked" : "lost");
+      this.over = FINAL.includes(reason);
+      this.listener.setClosed(reason);
+      const wait = (code in REASONS ? WHEN_FULL : SOONEST) + SPREAD * Math.random();
+      if (!this.over) this.retryTimer = setTimeout(() => this.connect(), wait);
     });
   }
 
@@ -61,9 +61,10 @@ export class RoomLine {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
+  /** Closes the line for good. */
   leave() {
     this.over = true;
-    clearTimeout(this.again);
+    clearTimeout(this.retryTimer);
     this.socket?.close();
   }
 }

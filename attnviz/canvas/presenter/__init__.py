@@ -1,4 +1,4 @@
-"""The keys of a page and the bar of the presentation mode, as the browser is handed them and as it answers."""
+"""The keys of a page and the bar of the presentation mode: what the browser is sent, and what it reports."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Walk:
 
 
 def presenter_bar(key: str, walk: Walk, present: bool, page: str, on_mode: Callable[[bool], None]) -> None:
-    """Mount it; `present` says whether `page` is presented, and the callback `on_mode` hears whether it is to be.
+    """Mount keys and bar; `present`: whether `page` is presented; `on_mode` receives whether it is to be.
 
     The browser tells how many steps were asked for since it began, and the session keeps how many were taken: presses
     that arrive together, or while a page is being drawn, all count.

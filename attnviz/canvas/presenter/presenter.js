@@ -41,6 +41,7 @@ const KEY = Symbol.for("attnviz.presenter");
 const shared = /** @type {{ [KEY]?: ReturnType<typeof beginPresenting> }} */ (/** @type {unknown} */ (globalThis));
 const storedPresentation = (shared[KEY] ??= beginPresenting());
 
+/** What is kept of a presentation; from now on keys go to the newest presenter. */
 function beginPresenting() {
   globalThis.addEventListener("keydown", (event) => storedPresentation.current?.key(event));
   return {
@@ -174,7 +175,7 @@ class Presenter {
       ways.append(drawer);
     }
     const dark = this.isDark();
-    const theme = addButton(ways, dark ? "☀" : "☾", dark ? words.light : words.dark, () => this.turn());
+    const theme = addButton(ways, dark ? "☀" : "☾", dark ? words.light : words.dark, () => this.switchTheme());
     const leave = addButton(ways, "✕", words.leave, () => this.leave());
     theme.dataset.does = "theme";
     leave.dataset.does = "leave";
@@ -244,8 +245,8 @@ class Presenter {
     return getComputedStyle(this.root).colorScheme.includes("dark");
   }
 
-  /** Asks for the other theme, which Streamlit and the address are told (serve/before_streamlit.js). */
-  turn() {
+  /** Switches between light and dark, in the address and in Streamlit (serve/before_streamlit.js). */
+  switchTheme() {
     const theme = this.isDark() ? "light" : "dark";
     const view = new URL(globalThis.location.href);
     view.searchParams.set("theme", theme);

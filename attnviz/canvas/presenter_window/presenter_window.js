@@ -23,7 +23,7 @@ class PresenterWindow {
   /** @type {State | null} */
   state = null;
   asking = false;
-  why = "lost";
+  closedReason = "lost";
 
   constructor() {
     const address = new URL(`${root}r/${code}/socket`, location.href);
@@ -47,9 +47,9 @@ class PresenterWindow {
     this.draw();
   }
 
-  /** @param {string} why the line is closed */
-  turn(why) {
-    this.why = why;
+  /** @param {string} reason why the line is closed, "" while it is open */
+  setClosed(reason) {
+    this.closedReason = reason;
     this.draw();
   }
 
@@ -74,7 +74,11 @@ class PresenterWindow {
 
   parts() {
     const { state } = this;
-    const problem = this.why ? words[this.why] : state?.walls === 0 ? words.no_wall : (state?.lecturer?.problem ?? "");
+    const problem = this.closedReason
+      ? words[this.closedReason]
+      : state?.walls === 0
+        ? words.no_wall
+        : (state?.lecturer?.problem ?? "");
     const status = problem ? [el("p", "rm-problem", problem, { role: "status" })] : [];
     if (!state?.lecturer) return status;
     const { title, line, notes } = state.lecturer;

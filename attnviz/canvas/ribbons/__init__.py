@@ -55,7 +55,7 @@ def ribbons(
     every: str | None = None,
     on_stand: Callable[[RibbonsState], None],
 ) -> None:
-    """Draw the sentence of an exact head with the ribbons of one word; `on_stand` hears where a hand left it.
+    """Draw the sentence of an exact head with the ribbons of one word; `on_stand` receives the visitor's new state.
 
     `title` is the head's, with {layer} and {head} for others; no blank is before `glued` tokens. `heads` are those of
     each layer of `model`, and `every` the address of all of them, from which the browser takes them by itself.

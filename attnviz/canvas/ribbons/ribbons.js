@@ -382,7 +382,12 @@ export class Ribbons extends View {
     if (ended) this.report();
   }
 
-  /** @param {Edit} edit @param {boolean} ended @param {boolean} [follows] */
+  /**
+   * Draws another mask or scale; an open question about a word is dropped.
+   * @param {Edit} edit
+   * @param {boolean} ended whether the hand has let go
+   * @param {boolean} [follows] whether it is drawn at once, without gliding
+   */
   setEdit(edit, ended, follows = false) {
     Object.assign(this, { edit, asked: false });
     this.draw(follows);

@@ -13,7 +13,7 @@ const EARLY = (/** @type {number} */ share) => Math.min(1, share / 0.62);
 const LATE = (/** @type {number} */ share) => Math.max(0, (share - 0.5) / 0.5);
 const same = (/** @type {number} */ share) => share;
 
-/** @param {Scene} from @param {Scene} to @returns {((share: number) => Scene) & { takes?: number }} */
+/** @param {Scene} from @param {Scene} to @returns {((share: number) => Scene) & { milliseconds?: number }} */
 export function scenesBetween(from, to) {
   const texts = new Map([...from.marks, ...to.marks].map((mark) => [mark.key, "text" in mark ? mark.text : ""]));
   const isUnfolding = !from.cells !== !to.cells; // labels would cross each other: they leave where they stand, and come
@@ -43,7 +43,7 @@ export function scenesBetween(from, to) {
     pixels: mixed(from, to, share),
     columns: to.pixels ? to.columns : from.columns,
   });
-  return Object.assign(scene, isUnfolding ? { takes: UNFOLDING } : {});
+  return Object.assign(scene, isUnfolding ? { milliseconds: UNFOLDING } : {});
 }
 
 /** Marks, and the matrix of the other picture where it comes from: out of the row that is framed. @param {Mark[]} marks @param {Mark[]} others @returns {Mark[]} */

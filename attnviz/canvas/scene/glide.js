@@ -17,8 +17,8 @@ export class Glide {
   /**
    * @param {HTMLElement} picture what is out of the window does not glide
    * @param {(state: State) => void} draw
-   * @param {(from: State, to: State) => ((share: number) => State) & { takes?: number } | null} between null where one cannot
-   * become the other; `takes`: milliseconds of a longer way
+   * @param {(from: State, to: State) => ((share: number) => State) & { milliseconds?: number } | null} between null where one cannot
+   * become the other; `milliseconds` of a longer way
    */
   constructor(picture, draw, between) {
     this.picture = picture;
@@ -52,9 +52,9 @@ export class Glide {
     else this.show(state);
   }
 
-  /** @param {((share: number) => State) & { takes?: number }} way @param {State} goal @param {number} began */
+  /** @param {((share: number) => State) & { milliseconds?: number }} way @param {State} goal @param {number} began */
   follow(way, goal, began) {
-    const share = (performance.now() - began) / (way.takes ?? GLIDE);
+    const share = (performance.now() - began) / (way.milliseconds ?? GLIDE);
     if (share >= 1 || !this.picture.isConnected) {
       this.show(goal);
       return;
@@ -84,7 +84,7 @@ export function isSame(one, other) {
 }
 
 /**
- * Marks glide to where those of their keys will be; who enters and who leaves has no colour at the other end.
+ * A function from a share to the marks between two scenes, matched by key; a mark of one scene alone fades in or out.
  * @template {{ key: string | number, alpha: number }} Mark
  * @param {Mark[]} from @param {Mark[]} to @returns {(share: number) => Mark[]}
  */

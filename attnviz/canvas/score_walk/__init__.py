@@ -47,7 +47,7 @@ class ScoreWalkFigure:
 
 
 def score_walk(key: str, figure: ScoreWalkFigure, *, on_release: Callable[[int], None]) -> None:
-    """Draw the picture; `on_release` hears the place of d_k at which the visitor let go."""
+    """Draw the picture; `on_release` receives the place of d_k at which the visitor let go."""
     mount_component(
         "score_walk",
         key,

@@ -29,10 +29,10 @@ class ScoreWalk extends FilmView {
     this.scene = null;
     this.canvas = el("canvas", "av-pan sw-canvas", null, { role: "img" });
     this.slider = labelledSlider(this.range, "sw", "d_k", "d_k", " = ");
-    this.player(this.slider.line, "▶", "play", Infinity);
+    this.addPlayButton(this.slider.line, "▶", "play", Infinity);
     this.slider.line.prepend(this.players[0].button);
     root.replaceChildren(createBox("", this.canvas), this.slider.line);
-    this.dragged(this.canvas, (event) => (this.scene ? stopAtX(this.scene, placeOn(this.canvas, event)[0]) : null));
+    this.followDrag(this.canvas, (event) => (this.scene ? stopAtX(this.scene, placeOn(this.canvas, event)[0]) : null));
     const told = () => ({ ...this.header, at: this.at, title: "" });
     offerPicture(
       root,

@@ -1,4 +1,4 @@
-"""Encode what each view is sent, and decode what it reports."""
+"""Encode the messages to each view, and decode its reports."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace

@@ -51,7 +51,7 @@ def projector() -> Projector | None:
 
 
 def last_projector() -> Projector | None:
-    """The same, or the room that it showed last, which has ended or is shown by another page."""
+    """The projector of this session, or its last one, whose room has ended or is shown by another page."""
     room: Projector | None = st.session_state.get(_PROJECTOR)
     return room
 
@@ -162,7 +162,7 @@ def mount_component(
 ) -> None:
     """Mount the component `name`, which reports gestures of one kind.
 
-    `on_gesture` hears before the rerun what `read` makes of each; a report of which it makes None is dropped. The
+    `on_gesture` receives before the rerun what `read` makes of each; a report of which it makes None is dropped. The
     header says in addition which gesture it answers; `others` are listeners to what else the component reports.
     """
 

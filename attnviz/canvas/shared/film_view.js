@@ -147,23 +147,23 @@ export class FilmView extends MovedView {
     return Number(this.range.max);
   }
 
-  /** A button that plays up to the last stop, or back to the first. */
+  /** Adds a button that plays up to the last stop, or back to the first. */
   /** @param {HTMLElement} bar @param {string} sign @param {string} word @param {number} to */
-  player(bar, sign, word, to) {
+  addPlayButton(bar, sign, word, to) {
     return this.playButton(bar, sign, word, (button) => this.play(button, to));
   }
 
-  /** A button that goes so many stops on. */
+  /** Adds a button that goes on by so many stops. */
   /** @param {HTMLElement} bar @param {string} sign @param {string} word @param {number} by */
-  mover(bar, sign, word, by) {
+  addStepButton(bar, sign, word, by) {
     this.movers.push({ button: addButton(bar, sign, "", () => this.goTo(this.at + by)), word });
   }
 
   /**
-   * Has a hand on a picture move it.
-   * @param {HTMLElement} picture @param {(event: PointerEvent) => number | null} stopAt what is under it
+   * Moves the film while a hand drags on a picture.
+   * @param {HTMLElement} picture @param {(event: PointerEvent) => number | null} stopAt the stop under it
    */
-  dragged(picture, stopAt, move = (/** @type {number} */ stop) => this.stand(stop)) {
+  followDrag(picture, stopAt, move = (/** @type {number} */ stop) => this.stand(stop)) {
     const follow = (/** @type {PointerEvent} */ event) => {
       const stop = this.holding ? stopAt(event) : null;
       if (stop !== null) move(stop);

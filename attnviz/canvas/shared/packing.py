@@ -44,7 +44,7 @@ _compress_cached = lru_cache(maxsize=48)(_compress)
 
 
 def json_numbers(values: NDArray[np.floating], digits: int) -> list[float | None]:
-    """Numbers as JSON has them, rounded to so many digits after the point; None where they are none."""
+    """Numbers for JSON, rounded to `digits` after the point; None for NaN and infinity."""
     return [round(float(value), digits) if np.isfinite(value) else None for value in values]
 
 

@@ -23,7 +23,7 @@ class SharingColumn:
 
     @property
     def captions(self) -> dict[str, str]:
-        """How many heads read how many, what is kept, compared with MHA, and all of it for those who cannot see it."""
+        """Captions: how many heads share how many, what is cached beside MHA, and the alternative text."""
         kept = units.binary(self.cache_bytes)
         text = _("{h} query heads on 1 K/V head") if self.kv_heads == 1 else _("{h} query heads on {g} K/V heads")
         counted = text.format(h=self.heads, g=self.kv_heads)
@@ -55,7 +55,7 @@ class SharingFigure:
 
 
 def sharing_columns(key: str, figure: SharingFigure, *, on_stop: Callable[[int], None]) -> None:
-    """Draw the picture; `on_stop` hears the place at which the visitor let go."""
+    """Draw the picture; `on_stop` receives the place at which the visitor let go."""
     mount_component(
         "sharing_columns",
         key,

@@ -38,7 +38,10 @@ export function sharingScene({ columns, words, colours }, at, { width, height },
  * @typedef {{ key: number, alpha: number, x: number, reads: number, pitch: number }} HeadMark
  */
 
-/** @param {{ heads: number, kv_heads: number }} column @returns {HeadMark[]} */
+/**
+ * Marks of the query heads; all in shares of the width: `x`, and `reads`, where its K/V head is.
+ * @param {{ heads: number, kv_heads: number }} column @returns {HeadMark[]}
+ */
 export function headMarks({ heads, kv_heads: kvHeads }) {
   return Array.from({ length: heads }, (_, key) => {
     const reads = (Math.floor((key * kvHeads) / heads) + 0.5) / kvHeads;

@@ -25,15 +25,15 @@ class SharingColumns extends FilmView {
     super(root);
     this.canvas = el("canvas", "av-pan sc-canvas", null, { role: "img" });
     this.bar = el("div", "av-player");
-    this.player(this.bar, "▶", "play", Infinity);
+    this.addPlayButton(this.bar, "▶", "play", Infinity);
     this.said = el("output", "av-strong sc-said");
     this.spoken = [this.said];
     this.bar.append(this.range, this.said);
     root.replaceChildren(this.canvas, this.bar);
     const between = (/** @type {HeadMark[]} */ from, /** @type {HeadMark[]} */ to) =>
-      Object.assign(marksBetween(from, to), this.film ? { takes: WAY } : {});
+      Object.assign(marksBetween(from, to), this.film ? { milliseconds: WAY } : {});
     this.glide = new Glide(this.canvas, (/** @type {HeadMark[]} */ marks) => this.paint(marks), between);
-    this.dragged(this.canvas, (event) =>
+    this.followDrag(this.canvas, (event) =>
       Math.round((placeOn(this.canvas, event)[0] / this.canvas.clientWidth) * this.last),
     );
     const saved = () => ({ ...this.header, at: this.at, title: "" });

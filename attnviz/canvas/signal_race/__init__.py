@@ -52,7 +52,7 @@ class RaceFigure:
 
 
 def signal_race(key: str, figure: RaceFigure, *, on_race: Callable[[RaceState], None]) -> None:
-    """Draw the race; `on_race` hears how a hand has left it."""
+    """Draw the race; `on_race` receives the state that a visitor left."""
 
     def read(report: dict[str, Any]) -> RaceState | None:
         at, words = count(report.get("at")), count(report.get("distance"), MOST + 1)

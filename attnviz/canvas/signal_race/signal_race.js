@@ -41,7 +41,7 @@ class SignalRace extends FilmView {
     this.dilate = tool("", () => this.change({ dilated: !this.dilated }));
     this.tools = createBox("sr-tools av-tools", this.less, this.more, this.dilate);
     this.bar = el("div", "av-player sr-bar");
-    this.player(this.bar, "▶", "play", Infinity);
+    this.addPlayButton(this.bar, "▶", "play", Infinity);
     this.step = el("output", "av-strong sr-step");
     this.said = el("div", "sr-said", null, { "aria-live": "polite" });
     this.spoken = [this.said];
@@ -64,7 +64,7 @@ class SignalRace extends FilmView {
       const { x, pitch } = raceLayout(this.state, this.look);
       return Math.round((placeOn(this.canvas, event)[0] - x(0)) / pitch);
     };
-    for (const node of [this.canvas, this.goal]) this.dragged(node, wordAt, (words) => this.setDistance(words));
+    for (const node of [this.canvas, this.goal]) this.followDrag(node, wordAt, (words) => this.setDistance(words));
     this.range.addEventListener("keydown", (event) => {
       if (!(event.key in SLIDER_STEPS)) return;
       event.preventDefault();

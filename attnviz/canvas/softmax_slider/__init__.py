@@ -52,9 +52,9 @@ class SoftmaxFigure:
 
     @property
     def header(self) -> dict[str, Any]:
+        """Header of the figure: that of the component, whether scores were typed in, and the widths of a film."""
         header = _header(self.d_k or 1, self.scores.shape[-1], self.panels, self.parameter)
-        more = {"title": "", "typed": self.d_k is None}
-        return header | more | {"d_k": [int(d) for d in self.widths]}
+        return header | {"title": "", "typed": self.d_k is None, "d_k": [int(d) for d in self.widths]}
 
     @property
     def payload(self) -> bytes:

@@ -55,7 +55,7 @@ class SoftmaxSlider extends FilmView {
     this.width = null;
     /** @type {LabelledSlider | null} */
     this.parameterSlider = null;
-    this.starter = this.player(el("div"), "▶", "play", Infinity);
+    this.starter = this.addPlayButton(el("div"), "▶", "play", Infinity);
     this.starter.classList.add("av-play", "ss-play");
     /** @type {number | null} */
     this.pointed = null;

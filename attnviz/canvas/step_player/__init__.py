@@ -85,7 +85,7 @@ class StepFigure:
 
 
 def step_player(key: str, figure: StepFigure, *, on_step: Callable[[int], None]) -> None:
-    """Draw the player; `on_step` hears where the visitor stopped.
+    """Draw the player; `on_step` receives where the visitor stopped.
 
     While steps still come, the player follows the newest one.
     """

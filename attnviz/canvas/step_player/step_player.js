@@ -42,11 +42,11 @@ class StepPlayer extends FilmView {
     this.pointed = null;
     this.draw = oncePerFrame(() => this.picture());
     this.bar = el("div", "av-line sp-bar");
-    this.mover(this.bar, "«", "first", -Infinity);
-    this.mover(this.bar, "‹", "back", -1);
-    this.starter = this.player(this.bar, "▶", "play", Infinity);
-    this.mover(this.bar, "›", "next", 1);
-    this.mover(this.bar, "»", "last", Infinity);
+    this.addStepButton(this.bar, "«", "first", -Infinity);
+    this.addStepButton(this.bar, "‹", "back", -1);
+    this.starter = this.addPlayButton(this.bar, "▶", "play", Infinity);
+    this.addStepButton(this.bar, "›", "next", 1);
+    this.addStepButton(this.bar, "»", "last", Infinity);
     this.starter.classList.add("av-strong", "sp-play");
     this.range.classList.add("sp-range");
     this.bar.append(this.range);

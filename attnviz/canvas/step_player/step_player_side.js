@@ -19,7 +19,8 @@ const TABLE = { line: 18, around: 5, gap: 12 };
 const LAYERS = { most: 360, h: 46 };
 
 /**
- * @param {PlayedRun} header @param {number} at @param {number} width @param {boolean} costs whether there is room for the work
+ * Scene beside the picture, from top to bottom: choices for the next token, table of work, memory of the layers.
+ * @param {PlayedRun} header @param {number} at the step @param {number} width @param {boolean} costs whether there is room for the work
  */
 export function sideScene(header, at, width, costs = true) {
   const { words, steps, colours } = header;

@@ -137,8 +137,8 @@ def board(
 ) -> None:
     """One step's operations; `on_pick`, `on_tab`, `on_edit` and `on_step` hear of choices before the rerun.
 
-    Numbers of the `editable` matrices are changed by hand, to at most `largest`; `on_edit` hears "name", "row", "col"
-    and "value" of one, as the browser said them. `on_step` hears which step of `map` was chosen, and which operation.
+    Numbers of the `editable` matrices are changed by hand, to at most `largest`; `on_edit` receives "name", "row",
+    "col" and "value" of one, as the browser sent them. `on_step` receives the chosen step of `map`, and the operation.
     """
 
     def read_pick(report: dict[str, Any]) -> Pick | None:

@@ -23,7 +23,7 @@ def tile_film(
     at: int,
     on_step: Callable[[int], None],
 ) -> None:
-    """Draw the film at step `at`; `on_step` hears where the visitor stopped.
+    """Draw the film at step `at`; `on_step` receives where the visitor stopped.
 
     `tiles_header` holds name, sizes, tiles, bytes and what lies in which memory, as TileHeader (types.d.ts). `compute`
     may be called later too. It returns the cells (T, T), from -1 to 1 on their scale, NaN where masked, and

@@ -45,12 +45,12 @@ class TileFilm extends FilmView {
     );
     this.draw = oncePerFrame(() => this.picture());
     this.bar = el("div", "av-wrap tf-bar");
-    this.mover(this.bar, "«", "start_over", -Infinity);
-    this.player(this.bar, "◀", "rewind", 0);
-    this.mover(this.bar, "‹", "back", -1);
-    this.mover(this.bar, "›", "next", 1);
-    this.player(this.bar, "▶", "play", Infinity);
-    this.mover(this.bar, "»", "end", Infinity);
+    this.addStepButton(this.bar, "«", "start_over", -Infinity);
+    this.addPlayButton(this.bar, "◀", "rewind", 0);
+    this.addStepButton(this.bar, "‹", "back", -1);
+    this.addStepButton(this.bar, "›", "next", 1);
+    this.addPlayButton(this.bar, "▶", "play", Infinity);
+    this.addStepButton(this.bar, "»", "end", Infinity);
     this.said = el("div", "av-strong tf-said", null, { "aria-live": "polite" });
     this.bar.append(this.range, this.said);
     this.canvas = el("canvas", "", null, { role: "img" });
@@ -83,7 +83,7 @@ class TileFilm extends FilmView {
 
   listen() {
     this.root.addEventListener("keydown", (event) => this.key(event));
-    this.dragged(this.matrix, (event) => {
+    this.followDrag(this.matrix, (event) => {
       const { matrix } = this.layout.slow;
       return this.scene && stepAt(this.header, this.scene.order, matrix, ...placeOn(this.canvas, event));
     });

@@ -63,7 +63,7 @@ def room_wall(
     texts: WallTexts,
     on_request: Callable[[WallRequest], None],
 ) -> None:
-    """Mount it. `projector`: this page's name as such; `socket`: the path of the room's web socket."""
+    """Mount the wall. `projector`: this page's name as the room's projector; `socket`: the path of its web socket."""
     header = {
         "code": code,
         "secret": secret,

@@ -33,7 +33,8 @@ class Wall extends View {
   /** @type {RoomLine | null} */
   line = null;
   projector = "";
-  hint = "";
+  /** why the line is closed, an id of the words; "" while it is open */
+  closedReason = "";
   /** The question that was taken off last: the room may still name it, until the page has answered. */
   cleared = 0;
   opened = performance.now();
@@ -60,7 +61,7 @@ class Wall extends View {
     this.draw();
   }
 
-  /** @param {WallHeader} header */
+  /** Connects to the room of a new projector. @param {WallHeader} header */
   begin(header) {
     this.line?.leave();
     this.projector = header.projector;
@@ -77,9 +78,9 @@ class Wall extends View {
         this.room = state;
         this.draw();
       },
-      turn: (/** @type {string} */ why) => {
-        if (["ended", "replaced", "refused"].includes(why)) this.giveUp();
-        this.hint = why;
+      setClosed: (/** @type {string} */ reason) => {
+        if (["ended", "replaced", "refused"].includes(reason)) this.leaveRoom();
+        this.closedReason = reason;
         this.draw();
       },
     };
@@ -92,8 +93,8 @@ class Wall extends View {
     this.line?.leave();
   }
 
-  /** The room is over here: the page is as it was without one. */
-  giveUp() {
+  /** Forgets the room: the page is as it was without one. */
+  leaveRoom() {
     forgetRoom();
     this.panel = "";
     this.room.question = null;
@@ -169,7 +170,7 @@ class Wall extends View {
   here() {
     const { words } = this.header;
     const here = fill(words.here, { n: this.room.here });
-    const said = this.hint ? words[this.hint] : this.room.closed ? `${here} · ${words.closed}` : here;
+    const said = this.closedReason ? words[this.closedReason] : this.room.closed ? `${here} · ${words.closed}` : here;
     return el("span", "wl-here", said, { role: "status" });
   }
 
@@ -232,7 +233,7 @@ class Wall extends View {
     const [box, text] = [el("div", "wl-join"), el("div")];
     for (const { text: address } of addresses) text.append(el("div", "wl-address", address));
     if (!addresses.length) text.append(el("div", "wl-address", `${location.host}/r`));
-    const alone = this.room.here === 0 && performance.now() - this.opened > ALONE && !this.hint;
+    const alone = this.room.here === 0 && performance.now() - this.opened > ALONE && !this.closedReason;
     text.append(el("div", "wl-code", code), this.here());
     if (alone) text.append(el("p", "", words.alone));
     box.append(text, ...addresses.slice(0, 1).map(drawCode));

@@ -55,7 +55,7 @@ class DialFigure:
 
 
 def word_dial(key: str, figure: DialFigure, *, on_turn: Callable[[DialState], None]) -> None:
-    """Draw the dial; `on_turn` hears how a hand has left it."""
+    """Draw the dial; `on_turn` receives the state that a visitor left."""
 
     def read(report: dict[str, Any]) -> DialState | None:
         turned, row = count(report.get("at"), 101), count(report.get("row"), len(figure.words))

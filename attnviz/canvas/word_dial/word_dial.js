@@ -55,7 +55,7 @@ class WordDial extends FilmView {
     /** @type {HTMLElement[]} a handle for each word */
     this.handles = [];
     this.bar = el("div", "av-line wd-bar");
-    this.player(this.bar, "▶", "play", Infinity);
+    this.addPlayButton(this.bar, "▶", "play", Infinity);
     this.share = el("output", "av-strong wd-share");
     this.back = createButton("av-button", "", () => this.goBack());
     this.hint = el("div", "av-small wd-hint");
@@ -66,7 +66,7 @@ class WordDial extends FilmView {
     this.glide = new Glide(this.canvas, (/** @type {Mark[]} */ marks) => this.paint(marks), travel);
     const pairAt = (/** @type {PointerEvent} */ event) =>
       Math.floor((placeOn(this.pairs, event)[0] / this.pairs.clientWidth) * this.header.turns.length);
-    this.dragged(this.pairs, pairAt, (pair) => this.choosePair(pair));
+    this.followDrag(this.pairs, pairAt, (pair) => this.choosePair(pair));
     this.pairs.addEventListener("keydown", (event) => {
       if (!(event.key in SLIDER_STEPS)) return;
       event.preventDefault();

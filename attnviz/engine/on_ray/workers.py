@@ -47,7 +47,7 @@ def model_key(model: str, version: str) -> str:
 
 
 class PassReplica:
-    """Passes run in threads, so that Ray hears from this process while one is under way."""
+    """A model in its own process, whose passes run in threads so that it still answers Ray."""
 
     def __init__(self) -> None:
         self._loading: dict[str, asyncio.Task[LoadedModel]] = {}

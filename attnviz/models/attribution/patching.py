@@ -304,7 +304,7 @@ GivenSite = tuple[Any, Site]  #: a site as it was given, and parsed
 
 
 def parse_site(site: Any) -> Site:
-    """The site as such; raises a Problem for what is none."""
+    """Parse a site; a Problem if it is none."""
     try:
         parsed = Site(*site)
     except TypeError as error:

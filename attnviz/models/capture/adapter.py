@@ -48,6 +48,8 @@ Function = Callable[..., Any]
 
 @dataclass
 class _SwitchedConfig:
+    """A config of a model from outside that is switched to our function while it has `users`."""
+
     config: Any
     original: str | None
     current: str

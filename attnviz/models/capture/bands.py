@@ -171,7 +171,7 @@ class PooledWeights:
 
 
 def require_room(layers: Sequence[RecordedLayer], count: int) -> None:
-    """Raise a Problem where weights between so many units would take more than LARGEST_POOL."""
+    """Raise a Problem if the weights between these units would take more than LARGEST_POOL."""
     size = 4 * count**2 * sum(layer.shape[0] * layer.n_heads for layer in layers)
     if size > LARGEST_POOL:
         raise Problem(
@@ -215,7 +215,7 @@ class HeadProfiles:
     edges: tuple[int, ...]  #: bin i holds distances from edges[i] to edges[i + 1] - 1 positions, the last one all above
 
     def beyond(self, distance: int) -> Tensor:
-        """Weight on keys at least so many positions away, (N, B, H); `distance` must be one of `edges`."""
+        """Weight on keys at least `distance` positions away, (N, B, H); `distance` must be one of `edges`."""
         if distance not in self.edges:
             raise Problem(
                 "distance={distance} must be one of {edges}", distance=distance, edges=MessageList(self.edges)

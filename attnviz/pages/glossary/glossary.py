@@ -30,7 +30,7 @@ def page() -> None:
 
 
 def _draw_wall(query: str, order: str) -> None:
-    """Draw all words in this order: first those that are called so or spoken of so, the others faded."""
+    """Draw all words in this order: those that contain the query come first, the others are faded."""
     texts = {id: glossary_terms.explain_term(term) for id, term in glossary_terms.TERMS.items()}
     named = {id: _(term.name) for id, term in glossary_terms.TERMS.items()}
     found = {id for id, name in named.items() if query.casefold() in f"{name} {texts[id]}".casefold()}
@@ -43,6 +43,7 @@ def _draw_wall(query: str, order: str) -> None:
     terms = [glossary_wall.WallTerm(id, named[id], sentences[id][0], sentences[id][1], places[id]) for id in ids]
     asked, guess = (link_state.value(choice) for choice in (choices.ASKED, choices.GUESS))
     asked = asked if asked in named else ""
+    # answers are offered among the words of one group of AMONG, in the order of learning
     is_answer = (
         asked and guess in named and places[guess] // glossary_wall.AMONG == places[asked] // glossary_wall.AMONG
     )

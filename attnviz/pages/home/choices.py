@@ -27,7 +27,7 @@ _read_head = record_reader(tuple[int, int], lambda place: min(place) >= 0)
 
 @dataclass(frozen=True)
 class DescribedToken:
-    """The touched word: what it looks at ("q"), or who looks at it ("k"), and the other word that is pinned, `column`.
+    """The touched word: what it looks at ("q") or what looks at it ("k"), and the pinned other word, `column`.
 
     `label` is its text: in an edited sentence the same index may be another token.
     """
@@ -98,7 +98,7 @@ UNFOLDED = PAGE.flag("start_matrix", label=N_("Matrix unfolded"))
 
 
 def current_state(tokens: Sequence[str], first: int, heads: Sequence[int], edit: HeadEdit) -> RibbonsState:
-    """What the link shows of these tokens: the word `first` if it names none, or one of another text."""
+    """State in the link for these tokens: the word `first` if the link names none, or one of another text."""
     token, n, tile = link_state.value(DESCRIBED_TOKEN), len(tokens), link_state.value(HEAD)
     if not (tile[0] < len(heads) and tile[1] < heads[tile[0]]):
         if len(heads) > 1:  # a trained model: words of random vectors have one head, whichever is asked for
@@ -112,7 +112,7 @@ def current_state(tokens: Sequence[str], first: int, heads: Sequence[int], edit:
 
 
 def store_state(tokens: Sequence[str], first: int, state: RibbonsState) -> None:
-    """Store in the link where a hand left the picture. A callback; `tokens` and `first` are bound beforehand."""
+    """A callback: store the state of the picture in the link; `tokens` and `first` are bound beforehand."""
     is_default = state.axis == "q" and state.word == first and state.pinned is None
     token = None if is_default else DescribedToken(state.axis, state.word, tokens[state.word], state.pinned)
     values: dict[Choice[Any], Any] = {DESCRIBED_TOKEN: token, HEAD: state.tile, UNFOLDED: state.unfolded}

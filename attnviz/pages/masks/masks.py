@@ -1,4 +1,4 @@
-"""Who may look at whom: a mask from rules and paint, and its effect on attention."""
+"""Which word may look at which: a mask from rules and paint, and its effect on attention."""
 
 import streamlit as st
 

@@ -20,7 +20,7 @@ def shipped_text(name: str) -> str | Chat:
 
 
 def read_file(data: bytes) -> tuple[str | Chat, Message | None]:
-    """What a file holds, a chat where it is JSON of one; and where it was cut, if it was."""
+    """The content of a file, a chat where it is JSON of one; and where it was cut, if it was."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -31,7 +31,7 @@ def read_file(data: bytes) -> tuple[str | Chat, Message | None]:
 
 
 def parse_text(text: str) -> tuple[str | Chat, Message | None]:
-    """The same of a text."""
+    """The content of a text, a chat where it is JSON of one; and where it was cut, if it was."""
     text = text.replace("\r\n", "\n").strip()
     if not text:
         raise Problem("The text is empty")

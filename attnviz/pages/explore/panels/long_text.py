@@ -69,7 +69,7 @@ def draw_title(name: str) -> None:
 
 
 def choose(name: str) -> None:
-    """Open a text; none: the sentence again. Close the menu, which would lie on the picture. A callback."""
+    """A callback: open a text, or with none the sentence again; close the menu, which would cover the picture."""
     st.session_state[_MENU] = False
     question = {choices.QUESTION: "", choices.TEXT_UNIT: "turn" if name == "boat" else "sentence"}
     link_state.set_many({choices.DOCUMENT: name, **question})

@@ -19,6 +19,8 @@ LIMITS = {"tokens": (2, 1 << 20), "heads": (1, 256), "kv_heads": (1, 256), "d_he
 
 @dataclass(frozen=True)
 class Config:
+    """A layer, the length of the text, and the size of the fast memory in KiB."""
+
     tokens: int = 8192
     heads: int = 32
     kv_heads: int = 8
@@ -54,6 +56,8 @@ class WayCost:
 
 @dataclass(frozen=True)
 class Result:
+    """Costs of both ways, and how they grow with the rows of a tile and with the length."""
+
     config: Config
     block: int  #: rows of a tile, as many as fit
     tile_bytes: int  #: bytes of the fast memory that such a tile takes

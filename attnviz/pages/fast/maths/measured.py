@@ -65,6 +65,8 @@ CHECKED = 128  #: tokens at which each way is compared with `attend` in float64
 
 @dataclass(frozen=True)
 class Config:
+    """The layer to measure, up to which length, on which device, and by which kernels."""
+
     heads: int = 8
     d_head: int = 64
     longest: int = 4096
@@ -89,6 +91,8 @@ SUBJECTS = {"kernels": Config(), "layers": Config(heads=4, ways=LAYERS)}
 
 @dataclass(frozen=True)
 class Result:
+    """What was measured so far."""
+
     config: Config
     machine: MeasuredOn
     day: str

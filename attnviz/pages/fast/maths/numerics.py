@@ -24,6 +24,8 @@ WAYS: Mapping[str, tuple[torch.dtype, torch.dtype, bool]] = {
 
 @dataclass(frozen=True)
 class Config:
+    """Random scores, and how many keys a tile has."""
+
     size: float = 2.5  #: the standard deviation of a score
     block: int = 64
     seed: int = 0

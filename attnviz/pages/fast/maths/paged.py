@@ -26,6 +26,8 @@ MAX_OWN_TOKENS = 24  #: tokens of a prompt after the prefix, at most
 
 @dataclass(frozen=True)
 class Config:
+    """The requests, and the size of a block."""
+
     block: int = 16  #: tokens
     shared: int = 40  #: tokens that every prompt begins with
     requests: int = 6
@@ -38,7 +40,7 @@ class Config:
 
 @dataclass(frozen=True)
 class PagedRequest:
-    """First step of a request, and the tokens of its prompt and of its answer, which nobody knows beforehand."""
+    """First step of a request, and the tokens of its prompt and of its answer, whose length is not known beforehand."""
 
     begins: int
     prompt: int
@@ -213,7 +215,7 @@ def _find_first_fit(taken: list[tuple[int, int]], width: int) -> tuple[int, int]
 
 
 def program(config: Config) -> str:
-    """Prints what is held and what is lost where most is reserved."""
+    """Program that prints bytes held and lost at the step with most reserved."""
     return f"""\
 from attnviz.pages.fast.maths import paged
 

@@ -43,6 +43,8 @@ NAIVE_BACKWARD = (
 
 @dataclass(frozen=True)
 class Config:
+    """Sizes of the scores and of a tile, the mask, and whether the backward pass is shown."""
+
     tokens: int = 96
     width: int = 64
     block_q: int = 16

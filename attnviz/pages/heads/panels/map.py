@@ -232,7 +232,7 @@ def measure_sentence(scan: DisplayedScan, by: str) -> str:
 
 
 def draw_evidence(scan: DisplayedScan, by: str, column: int) -> None:
-    """Write the names of the head, the measure's number, and who has most of it."""
+    """Write the names of the head, its number, and the heads with the largest."""
     layer, head = scan.result.places[column]
     called = join_list(
         f"{translate_markdown(NAMED[kind].head)} ({Rounded(mean):.2f})"

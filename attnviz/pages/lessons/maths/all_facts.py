@@ -23,6 +23,6 @@ def compute_facts(names: Sequence[str], subject: Subject) -> Facts:
 
 
 def current_names(names: str) -> str:
-    """Names of facts as they are today: those of before were called with their module, as in "row_facts.score"."""
+    """Today's names of facts; older files name them with their module, as in "row_facts.score"."""
     module, _facts, name = names.rpartition("_facts.")
     return _NOW.get(name, name) if module else names

@@ -126,7 +126,7 @@ def bag(subject: Subject) -> Facts:
 
 @fact()
 def added(subject: Subject) -> Facts:
-    """The same with sinusoidal positions."""
+    """How far outputs change when the sentence is read backwards, with sinusoidal positions."""
     result = reverse_sentence(subject, "sinusoidal")
     word = subject.first_words[int(result.output_change.argmax())]
     values = {"change": result.change, "word": word, "largest": result.largest}
@@ -135,7 +135,7 @@ def added(subject: Subject) -> Facts:
 
 @fact()
 def by_mask(subject: Subject) -> Facts:
-    """The same without positions, with a causal mask and without one."""
+    """How far outputs change when it is read backwards without positions, with and without a causal mask."""
     free, causal = reverse_sentence(subject, "none").every["none"]
     differs = causal > 1e-9
     template = (

@@ -41,7 +41,7 @@ class Facts:
     answers: tuple[tuple[str, str], ...] = ()  #: (id, token) where the answers are tokens of the sentence
 
     def joined(self, others: "Facts") -> "Facts":
-        """These and what others add; where both have the same, this."""
+        """These facts and others; a value that both have is taken from these."""
         answering = self if self.right else others
         return replace(answering, values={**others.values, **self.values})
 
@@ -194,7 +194,7 @@ class Subject:
         return Exchange(tokens[0], old.strip(), new, _align_weights(changed.matrix(), tokens, len(self.tokens)))
 
     def of_text(self, text: str) -> "Subject":
-        """The same of another text."""
+        """The subject with another text."""
         return random_subject(text) if self.with_text is None else self.with_text(text)
 
     @property

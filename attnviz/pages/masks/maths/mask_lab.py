@@ -51,6 +51,8 @@ def find_paint(base: np.ndarray, wanted: np.ndarray) -> Painted:
 
 @dataclass(frozen=True)
 class Config:
+    """The words with their random vectors, and the mask: rules, then paint."""
+
     tokens: tuple[str, ...]
     seed: int = 0
     rules: tuple[Rule, ...] = (Rule("causal"),)

@@ -72,7 +72,7 @@ def _draw_program(name: str, mistake: maths.Mistake, line: int | None) -> None:
         [(" ", code.text) for code in mistake.wrong_code] if line is None else mistake.lines,
         about=name,
         chosen=line,
-        verdict=None if line is None else (found, _say_verdict(mistake, line, found)),
+        verdict=None if line is None else (found, _feedback_sentence(mistake, line, found)),
         name=_("Lines of the program"),
         hint=_("Point at the line that is wrong."),
         on_line=lambda number: _guess(name, number),
@@ -97,7 +97,7 @@ def _draw_program(name: str, mistake: maths.Mistake, line: int | None) -> None:
             )
 
 
-def _say_verdict(mistake: maths.Mistake, line: int, found: bool) -> str:
+def _feedback_sentence(mistake: maths.Mistake, line: int, found: bool) -> str:
     """Whether the line is wrong, or else which is, and what is wrong with it."""
     first, *others = map(str, mistake.wrong_lines)
     wrong = _("{first} or {next}").format(first=first, next=others[0]) if others else first

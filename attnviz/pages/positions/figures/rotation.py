@@ -50,7 +50,7 @@ def over_distance(distance: np.ndarray, plain: np.ndarray, chosen: np.ndarray, n
 
 
 def tokens_back(before: np.ndarray, after: np.ndarray) -> Figure:
-    """Mean weight on the key so many tokens back, as trained and changed, side by side."""
+    """Mean weight by distance to the key, as trained and changed, side by side."""
     flat, hover = {"line": {"width": 0}}, _("%{x} tokens back: %{y:.1%}")
     return chart(
         [

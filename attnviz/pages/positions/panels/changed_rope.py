@@ -31,7 +31,7 @@ def panel() -> None:
         run, Rerun(experiment.run, (config, rotary)), ("changed_rope", config)
     )
     st.latex(_formula(result))
-    st.markdown(f"**{_verdict(run, result)}**")
+    st.markdown(f"**{_describe_change(run, result)}**")
     with main_picture:
         _draw_heatmaps(run, result)
     page_parts.draw_columns(lambda: _draw_distance(result), lambda: _draw_next_token(run, result))
@@ -73,7 +73,7 @@ def _formula(result: experiment.Result) -> str:
     return rf"\begin{{gathered}}{was}\\ \longrightarrow\quad {new}\end{{gathered}}"
 
 
-def _verdict(run: ModelRun, result: experiment.Result) -> str:
+def _describe_change(run: ModelRun, result: experiment.Result) -> str:
     config = result.config
     most = int(result.row_shifts.argmax())
     head_name = _("Trained: {model}, layer {layer}, head {head}.").format(

@@ -192,7 +192,7 @@ for way, parameter in parameters.items():
 
 
 def program_of_all(config: growing_width.Config, parameters: Mapping[str, float]) -> str:
-    """The same for section 3, which shows every alternative; and the effective keys over 4,096 keys."""
+    """Program of section 3, with every alternative; and the effective keys over 4,096 keys."""
     return f"""\
 {program(config, parameters)}
 effective = {{}}  # of other queries, over 4,096 keys

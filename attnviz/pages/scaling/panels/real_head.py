@@ -26,7 +26,7 @@ def panel() -> str | None:
     picture_slot = page_parts.main_picture()
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, model_first=True)
     stack = run.stacks[0]
-    config = _head(stack)
+    config = _choose_head(stack)
     result = model_cache.cached_result(
         run, ("scaling", config), lambda: experiment.run(stack.layers[config.layer], config)
     )
@@ -40,7 +40,8 @@ def panel() -> str | None:
     return experiment.program(run.request.model, run.request.text, stack.layers[config.layer], config)
 
 
-def _head(stack: Stack) -> experiment.Config:
+def _choose_head(stack: Stack) -> experiment.Config:
+    """Draw the choice of layer, head and scale; return what is chosen."""
     layers = len(stack.layers)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer = scaling_form.page_number_box(choices.LAYER, _("Layer, from 0"), 1, high=layers - 1)
