@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,15 +12,6 @@ from attnviz.live import canvas_wording
 
 LONGEST_QUOTE = 150  #: characters
 WORDS = 4  #: of a small picture, each of them twice
-
-
-class PatternPicture(NamedTuple):
-    """A pattern as the map shows it."""
-
-    head: str  #: a head's name
-    does: str  #: what such a head does
-    label: str  #: the pattern's own name
-    cells: list[list[int]]  #: [key, query] of its cells in a small picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +25,8 @@ class HeadsMapFigure:
 
     scene: ClassVar[str] = "headsMap"
     numbers: np.ndarray
-    patterns: Mapping[str, PatternPicture]  #: by id
+    #: id -> a head's name, what such a head does, the pattern's own name, [key, query] of its cells in a small picture
+    patterns: Mapping[str, tuple[str, str, str, list[list[int]]]]
     sentences: Sequence[str]
     causal: bool
     at: int | None

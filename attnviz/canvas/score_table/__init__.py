@@ -106,7 +106,8 @@ class ScoreFigure:
 def score_table(key: str, figure: ScoreFigure, *, on_cut: Callable[[str], None] | None = None, bring: int = 0) -> None:
     """Draw the table; `on_cut` receives the part to cut, "" for none.
 
-    Another number `bring` scrolls it into the window. With several steps it shows the one on which the training run on the same page stands.
+    Another number `bring` scrolls it into the window. With several steps it shows the one on which the training run on
+    the same page stands.
     """
     header = figure.header
     names = {*header["keyNames"], ""}

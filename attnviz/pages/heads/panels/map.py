@@ -116,7 +116,7 @@ def map_figure(scan: DisplayedScan, chosen: int | None) -> heads_map.HeadsMapFig
     named = {}
     for kind in patterns:
         pattern = NAMED[kind]
-        named[kind] = heads_map.PatternPicture(
+        named[kind] = (
             translate_markdown(pattern.head),
             translate_markdown(pattern.does),
             nouns[kind],
