@@ -108,7 +108,7 @@ class LogitAttribution:
         recorded, through, at = head_parts.layer, head_parts.through, head_parts.at
         (head,) = resolve_heads(head, recorded.n_heads, layer)
         if recorded.set_output is not None:
-            raise Problem("what layer {index} hands on was put there: no token carries it", index=layer)
+            raise Problem("the outputs of heads in layer {index} were replaced: no token carries them", index=layer)
         if head in recorded.silenced:
             return through.new_zeros(len(at), recorded.shape[3])
         weights = recorded.weights(head)[torch.arange(len(at), device=at.device), 0, at]  # (B, K)

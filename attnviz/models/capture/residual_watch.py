@@ -271,7 +271,7 @@ class ResidualWatch:
         chain = [self.passages[name][0] for name in blocks]
         end = chain[-1].hidden_out
         if any(passage.hidden_in.shape != end.shape for passage in chain):
-            raise Problem("the blocks of this model do not hand on one residual stream; leave residual out")
+            raise Problem("the blocks of this model do not pass on one residual stream; leave residual out")
         return Residual((*(passage.hidden_in for passage in chain), end), blocks=tuple(blocks))
 
     def _encoder(self, lists: list[list[str]]) -> Residual | None:
@@ -387,7 +387,7 @@ class ResidualWatch:
             if len(seen) == 1 and is_close(seen[0].hidden_out[:, -1], expected):
                 return seen[0].hidden_out
             raise Problem(
-                "what the heads of {name} hand on is changed before or in its output projection, perhaps rounded to 8 "
+                "the output of the heads of {name} is changed before or in its output projection, perhaps rounded to 8 "
                 "bits",
                 name=layer.name,
             )
@@ -456,7 +456,7 @@ def logit_path(
     output = next(name for name, module in modules_by_name(model).items() if module is layer)
     weight = projection_weight(layer, width)
     if last.shape[-1] != weight.shape[1]:
-        raise Problem("what its last block hands on is not as wide as what its output layer reads")
+        raise Problem("the output of its last block is not as wide as the input of its output layer")
     path = LogitPath(steps, weight, layer_bias(layer), output=output)
     products = vectors_at(last, at[:, None])[:, 0] @ to_float32(weight).mT
     bias = torch.zeros(1, device=products.device) if path.bias is None else to_float32(path.bias)

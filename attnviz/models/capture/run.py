@@ -219,7 +219,7 @@ def _run_module(
 def _cannot_change(model: nn.Module) -> Problem:
     return Problem(
         "{model} computes attention in its own way; it can be shown but not changed. A forward hook of torch can "
-        "change what one of its modules hands on, and capture then records the changed pass",
+        "change the output of one of its modules, and capture then records the changed pass",
         model=type(model).__name__,
     )
 

@@ -192,7 +192,7 @@ class StreamParts:
         self.layers = {layer.name: layer for layer in layers}
         names = [name for name in model_pass.calls if parent_name(name) == blocks]
         if not names:
-            raise Problem("the blocks of this model do not hand on one residual stream; leave residual out")
+            raise Problem("the blocks of this model do not pass on one residual stream; leave residual out")
         self.blocks = sorted(names, key=lambda name: int(name.rpartition(".")[2]))
         for name in (*self.blocks, *(layer.name for layer in layers)):
             runs = len(model_pass.calls[name]) if name in model_pass.calls else sum(a.name == name for a in layers)
