@@ -21,8 +21,11 @@ def test_a_clone_and_a_wheel_start_with_the_same_settings() -> None:
     assert mine == theirs, "the same app"
 
 
-def test_every_setting_is_one_that_streamlit_knows() -> None:
-    found = dict(configuration.settings())
+def test_every_setting_is_one_that_streamlit_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, applied = dict(configuration.settings()), dict[str, object]()
+    monkeypatch.setattr(configuration, "set_where_default", lambda name, value, _file: applied.update({name: value}))
+    configuration.apply()
+    assert applied == {name: value for name, value in found.items() if name != "server.address"}
     assert found["theme.light.primaryColor"] == "#7A2382"
     assert found["server.address"] == "127.0.0.1"
     assert found["client.showErrorDetails"] == "none"

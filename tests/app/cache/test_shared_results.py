@@ -83,7 +83,7 @@ class Place:
 
 def bars(*args: Any, **kwargs: Any) -> go.Figure:
     MADE.append((args, kwargs))
-    return go.Figure(go.Bar(y=[1, 2]))
+    return go.Figure(go.Bar(y=[1, 2]), {"template": {"data": {"bar": [{}], "pie": [{}]}}})
 
 
 def lines(*args: Any, **kwargs: Any) -> go.Figure:
@@ -109,6 +109,7 @@ SAME = [
 def test_the_same_numbers_give_the_same_chart() -> None:
     first, second = (cached_chart(bars, *args, height=3) for args in SAME)
     assert first is second
+    assert list(first.to_dict()["layout"]["template"]["data"]) == ["bar"], "of its template what its own traces need"
     assert len(MADE) == 1
 
 

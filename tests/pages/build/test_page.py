@@ -117,6 +117,8 @@ def test_an_edit_in_the_link_is_used_everywhere() -> None:
     assert board[2]["sheets"][1]["text"][1][1] == "−2.0"
     assert any("typed in by you" in c.value for c in app.caption)
     assert "5.0" in with_code(app).code[-1].value
+    next(button for button in app.button if button.label == "Undo all edits").click().run()
+    assert header(app)["boards"][0]["sheets"][1]["text"][0][0] != "5.0"
 
 
 def test_the_chosen_cell_head_and_sentence_come_from_the_link() -> None:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from attnviz.pages.explore.maths.one_head import compute_stages
+from attnviz.pages.explore.maths.one_head import align_tokens, compute_stages
 
 
 @pytest.mark.parametrize("cell", [(13, 8, 8, 1), (0, 0, 12, 0), (29, 5, 3, 3)])
@@ -29,6 +29,18 @@ def test_what_lies_ahead_weighs_nothing_heads_of_a_group_read_the_same_keys_and_
     assert not np.array_equal(first.k, other.k)
     assert first.factor == 1.0
     np.testing.assert_allclose(first.scores, first.scaled, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "first, second, pairs",
+    [
+        ("the cat sat", "the dog sat", [(0, 0), (1, 1), (2, 2)]),
+        ("the cat sat", "the old cat sat", [(0, 0), (None, 1), (1, 2), (2, 3)]),
+        ("so the cat", "the cat ran off", [(0, None), (1, 0), (2, 1), (None, 2), (None, 3)]),
+    ],
+)
+def test_words_of_two_sentences_stand_beside_each_other_where_they_are_equal_or_replaced(first, second, pairs):
+    assert align_tokens(first.split(), second.split()) == pairs
 
 
 def test_the_weighted_values_add_up_to_the_output_and_have_their_lengths_after_its_projection(decoded, smollm2):

@@ -43,7 +43,9 @@ def test_a_small_file_is_a_lesson():
 def test_the_apps_own_lessons_survive_the_way_through_a_file(name, language):
     """Read as a lecturer's, so that its links are checked, too."""
     lesson = all_lessons.lessons_in(language)[name]
-    back = lesson_file.read(open_lesson.lesson_as_text(lesson, "Two birds"))
+    text = open_lesson.lesson_as_text(lesson, "Two birds")
+    assert text.count("Two birds") == 1
+    back = lesson_file.read(text)
     assert (back.title, back.steps, back.summary, back.page_links, back.sentence) == (
         lesson.title, lesson.steps, lesson.summary, lesson.page_links, "Two birds",
     )  # fmt: skip

@@ -7,8 +7,10 @@ import pytest
 
 from attnviz.app.links import link_reading
 from attnviz.app.workarounds.streamlit_adapter import SESSION
+from attnviz.base import units
 from attnviz.base.message import Problem
 from attnviz.pages.lessons import lessons
+from attnviz.pages.lessons.maths import cost_facts
 from attnviz.pages.lessons.maths.lesson_parts import Facts
 from attnviz.pages.lessons.panels import all_lessons, lesson_file, paper
 from attnviz.serve import page_table  # noqa: F401
@@ -219,6 +221,14 @@ def test_the_word_that_is_exchanged_is_named_with_its_weight_before_and_after(vi
     assert f"becomes “{new}”" in said(page)
     assert f"and gives {changed['weights'][changed['at']]:.0%}." in unescape(said(page))
     assert sum(changed["weights"]) == pytest.approx(1, abs=1e-4)
+
+
+def test_the_bytes_of_each_scheme_stand_below_the_cache_that_grows(visit):
+    steps = LESSONS["cache"].steps
+    step = next(number for number, each in enumerate(steps, 1) if each.picture.kind == "growth")
+    shown = said(visit("lessons", lesson="cache", step=str(step)))
+    for name, kv_heads in (("MHA", 32), ("GQA", 8), ("MQA", 1)):  # of Llama-3.1-8B: layers, K and V, d_head, 16 bits
+        assert f"{name} {units.binary(32 * 2 * kv_heads * 128 * 2 * cost_facts.TOKENS)}" in shown
 
 
 def test_a_lesson_that_was_saved_with_pictures_of_before_opens(visit):

@@ -12,7 +12,7 @@ from attnviz.app.cache.shared_results import finished_results
 from attnviz.core.saturation import draw
 from attnviz.pages.scaling.maths import retrieval_training
 from attnviz.pages.scaling.panels import retrieval_training as training_panel
-from tests.pages.conftest import drawn, said, sound
+from tests.pages.conftest import charts, drawn, said, sound
 
 
 def figures(page):
@@ -48,6 +48,8 @@ def test_the_page_opens_with_its_numbers_and_follows_what_the_visitor_changes(vi
 def test_a_link_to_a_section_that_went_opens_the_one_that_shows_it_now(visit, section):
     page = sound(visit("scaling", s_section=section, s_dk="9"))
     assert page.segmented_control(key="s_section").value == "variance"
+    axes = [chart["layout"].get("xaxis", {}) for chart in charts(sound(visit("scaling", s_more="true")))]
+    assert sum(axis.get("title", {}).get("text") == "d_k" and axis["type"] == "log" for axis in axes) > 8
     assert "At d_k = 9 the raw row gives" in said(page)
     assert "s_section" not in page.query_params
 
