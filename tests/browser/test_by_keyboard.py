@@ -237,7 +237,7 @@ MORE = {
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_field_shows_the_focus_and_the_words_of_a_page_do_not_lie_over_its_picture(opened, width):
-    page = opened("masks", width=width, height=800)
+    page = opened("masks", width=width, height=800, reduced_motion="reduce")
     still(page)
     field = page.locator(".stTextInput input").first
     field.focus()

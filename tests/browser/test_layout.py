@@ -10,7 +10,7 @@ from tests.browser.conftest import answered, resized, still, until
 from tests.browser.layout_faults import layout_faults
 
 PROJECTOR = {"width": 1280, "height": 720, "reduced_motion": "reduce"}
-PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
+PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True, "reduced_motion": "reduce"}
 
 
 def boxes(page, selector):

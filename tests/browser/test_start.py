@@ -5,10 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import answered, resized, still, until
+from tests.browser.conftest import resized, still, until
 
 PROJECTOR, LAPTOP, PHONE = {"width": 1280, "height": 720}, {"width": 1440, "height": 900}, {"width": 390, "height": 844}
-OWN = "/?sentence=My+grandmother+baked+a+cake+and+she+gave+it+to+me."
+OWN = "?sentence=My+grandmother+baked+a+cake+and+she+gave+it+to+me."
 
 
 def said(page) -> str:
@@ -20,7 +20,7 @@ def word(page, name):
 
 
 def test_the_picture_and_its_sentence_are_on_the_first_screen(opened_start):
-    page = opened_start("/", **PROJECTOR)
+    page = opened_start(**PROJECTOR)
     for window in (PROJECTOR, LAPTOP, PHONE):
         resized(page, **window)
         box = page.get_by_test_id("said").bounding_box()
@@ -43,7 +43,7 @@ def test_a_visitors_own_sentence_is_told_by_the_word_that_tells_most_and_a_touch
 
 
 def test_the_ends_of_every_handle_have_a_true_sentence(opened_start):
-    page = opened_start("/", **PROJECTOR)
+    page = opened_start(**PROJECTOR)
     page.get_by_role("button", name="all alike").click()
     until(lambda: "takes the same from each of 9 words: 11%" in said(page))
     page.get_by_role("switch").click()
@@ -56,7 +56,7 @@ def test_the_ends_of_every_handle_have_a_true_sentence(opened_start):
 
 
 def test_the_sentence_is_typed_where_it_stands(opened_start):
-    page = opened_start("/", **PROJECTOR)
+    page = opened_start(**PROJECTOR)
     field = page.get_by_label("Type a sentence", exact=True)
     seen = "field => getComputedStyle(field.closest('.st-key-home-sentence').parentElement).opacity"
     assert field.evaluate(seen) == "0"
@@ -71,7 +71,7 @@ def test_the_sentence_is_typed_where_it_stands(opened_start):
 
 
 def test_a_ribbon_is_dragged_to_another_scale_and_pressed_to_ask_for_its_number(opened_start):
-    page = opened_start("/", **PROJECTOR)
+    page = opened_start(**PROJECTOR)
     trunk = ribbon(page, 1)
     page.mouse.move(*trunk)
     page.mouse.down()
@@ -88,7 +88,7 @@ def test_a_ribbon_is_dragged_to_another_scale_and_pressed_to_ask_for_its_number(
 
 
 def test_a_word_is_guessed_before_its_ribbons_are_shown_and_whatever_a_hand_does_shows_them(opened_start):
-    page = opened_start("/", **PROJECTOR)
+    page = opened_start(**PROJECTOR)
     guess = page.get_by_test_id("guess")
     guess.click()
     until(lambda: said(page).startswith("Where does “tired” look most?"))
@@ -115,28 +115,25 @@ def ribbon(page, word: int) -> tuple[float, float]:
 
 
 def test_less_motion_has_no_way_between_two_pictures(opened_start):
-    page = opened_start("/", **PROJECTOR, reduced_motion="reduce")
+    page = opened_start(**PROJECTOR, reduced_motion="reduce")
     page.get_by_role("button", name="Unfold the matrix").click()
     assert page.locator("[data-gliding]").count() == 0
 
 
 @pytest.fixture
-def opened_start(new_page, server_url):
-    """`opened_start(address, width=…)`: Start with its picture drawn."""
+def opened_start(opened):
+    """`opened_start("?sentence=…", width=…)`: Start with its picture drawn."""
 
-    def opened(address, **window):
-        page = new_page(**window)
-        page.goto(f"{server_url}{address}")
-        page.get_by_test_id("ribbons").wait_for()
-        answered(page)
+    def open_it(view="", **window):
+        page = opened(view, "[data-testid=ribbons]", **window)
         still(page)
         return page
 
-    return opened
+    return open_it
 
 
 def test_the_matrix_unfolds_on_one_canvas_that_is_not_made_anew_in_each_frame(opened_start):
-    page = opened_start("/", **LAPTOP)
+    page = opened_start(**LAPTOP)
     sizes = page.get_by_test_id("ribbons").first.evaluate_handle("""root => {
         const seen = new Set();
         const canvas = root.matches("canvas") ? root : root.querySelector("canvas");
