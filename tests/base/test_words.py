@@ -1,7 +1,11 @@
 """Several things in one sentence, and what a Problem holds."""
 
+import math
+
+import pytest
+
 from attnviz.base import words
-from attnviz.base.message import Message, MessageList, Problem
+from attnviz.base.message import Message, MessageList, Problem, require_between
 
 LISTING = Message("one of {known}", {"known": MessageList(("a", 8, Message("wider"), Message("{n} heads", {"n": 2})))})
 
@@ -25,3 +29,14 @@ def test_a_problem_is_a_value_error_with_its_values_apart():
     assert isinstance(problem, ValueError)
     assert str(problem) == "n=-1 must be positive"
     assert problem.message == Message("n={n} must be positive", {"n": -1})
+
+
+@pytest.mark.parametrize("value", [2, 2.5, 5])
+def test_both_limits_belong_to_the_range(value):
+    require_between("k", value, 2, 5)
+
+
+@pytest.mark.parametrize("value", [1, 5.01, math.inf, math.nan])
+def test_what_lies_outside_is_named_with_its_limits(value):
+    with pytest.raises(Problem, match=f"k={value} must lie between 2 and 5"):
+        require_between("k", value, 2, 5)

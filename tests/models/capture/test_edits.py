@@ -283,3 +283,4 @@ def test_a_function_of_the_stream_and_an_edit_of_heads_beside_it() -> None:
     assert_close(both.residual[1], plain.residual[1] / 2)
     assert both[1].silenced == {2}
     assert not both[0].silenced
+    assert not any(module._forward_pre_hooks for module in model.modules())
