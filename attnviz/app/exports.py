@@ -15,7 +15,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app.links import link_state
-from attnviz.app.text import split_headline, strip_markdown
+from attnviz.app.text import move_source_last, split_headline, strip_markdown
 from attnviz.base.message import Problem
 from attnviz.base.packed import pack_blob, unpack_blob
 from attnviz.base.units import Quantity
@@ -101,11 +101,13 @@ class ExportOffer:
         A figure may bring a title of its own. Else its title is the first sentence about it, and the caption all else.
         """
         fig, table = (source() if callable(source) else source for source in (self.fig, self.table))
-        sentence, caption = strip_markdown(self.sentence), strip_markdown(self.caption or "")
+        sentence, caption = (strip_markdown(move_source_last(text)) for text in (self.sentence, self.caption or ""))
         is_scene = isinstance(fig, SceneFigure)
         figure_title = fig.title if is_scene else join_title(fig.layout.title.text)
         title, rest = (figure_title, sentence or caption) if figure_title else split_headline(sentence or caption)
-        if not (is_scene and figure_title):
+        if is_scene and figure_title:
+            caption = caption or sentence
+        else:
             caption = rest if sentence in ("", caption) else join_sentences(rest, caption)
         return replace(
             self,

@@ -71,6 +71,7 @@ def strip_markdown(markdown: str) -> str:
 
 
 _ENDS = re.compile(r"(?<=[.!?])\s+(?=[^a-z])|(?<=[。！？])(?=.)")
+_SOURCE = re.compile(r"(?s)(\*\*[^*]+[.。]\*\*)\s*(.+)")
 SHORT, LONG = 17, 110  #: columns: what is shorter only names something; what is longer is cut at a semicolon
 
 
@@ -84,6 +85,12 @@ def split_headline(text: str) -> tuple[str, str]:
         if short.count("(") == short.count(")"):
             first, others = short, [*others[:index], more[:1].upper() + more[1:], *others[index:]]
     return first.rstrip(".。"), join_sentences(*others)
+
+
+def move_source_last(markdown: str) -> str:
+    """The same with a bold first sentence, which says what numbers are of, at its end: it is no title."""
+    found = _SOURCE.fullmatch(markdown)
+    return join_sentences(found[2], found[1]) if found else markdown
 
 
 def _unmarked_formula(latex: str) -> str:

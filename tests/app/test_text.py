@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.exports import to_csv
+from attnviz.app.exports import ExportOffer, to_csv
 from attnviz.app.share_menu import embed_code
 from attnviz.app.text import escape_markdown, quote_token, strip_markdown, translate_markdown
 from attnviz.base.message import Message
+from attnviz.live.scene_figure import SceneFigure
 
 NASTY = [
     "<img src=x onerror=alert(1)>", "$x$ **y**", "`code`", "[a](b)", ":red[x]", "# title", "1. a", "\\", "a_b_c",
@@ -74,6 +75,7 @@ def drawn(words: str, caption: str | None, title: str | None) -> None:
 
 
 BOLD = "The cache holds **3** bytes."
+SOURCE = "**Scores are random (seed 0).** One key gets 98% of the weight."
 
 
 @pytest.mark.parametrize(
@@ -84,6 +86,7 @@ BOLD = "The cache holds **3** bytes."
         (("It is $\\frac{1}{2}$.", None, None), "It is 1/2", ""),
         (("", None, None), "Why divide", ""),
         ((BOLD, None, "Bytes"), "Bytes", "The cache holds 3 bytes."),
+        ((SOURCE, SOURCE, None), "One key gets 98% of the weight", "Scores are random (seed 0)."),
         (("", "Its own", "Bytes"), "Bytes", "Its own"),
     ],
 )
@@ -94,6 +97,11 @@ def test_a_chart_leaves_under_its_title_or_the_first_sentence_about_it_or_the_pa
     assert not app.exception
     figure = app.session_state["gathering"].figure
     assert (figure.title, figure.caption) == (title, caption)
+
+
+def test_the_sentence_below_a_picture_with_a_title_of_its_own_is_the_caption_of_its_files():
+    picture = ExportOffer(SceneFigure((), "Step 3"), "step", "step", sentence="The cache holds **3** bytes.")
+    assert (picture.prepare().title, picture.prepare().caption) == ("Step 3", "The cache holds 3 bytes.")
 
 
 PUBLIC = "https://attention.example/explore"

@@ -126,6 +126,7 @@ def test_a_picture_on_show_is_saved_byte_for_byte_as_the_command_writes_it(link,
     expect(page.get_by_text("is in your downloads.")).to_be_visible()
     page.get_by_label("Credit line").uncheck()
     assert saved_bytes(page, button).decode() == figure_file(figure, "svg", FileRequest(credit="")).decode()
+    assert page.locator("button[data-kind=film]").is_visible() == (figure.fig.film is not None)
 
 
 @pytest.mark.parametrize("link", LINKS)

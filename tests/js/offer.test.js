@@ -47,4 +47,6 @@ test("title, caption and credit each take lines of their own, and none where the
     assert.ok(svg.includes("said &lt;here&gt;</text>"), part);
   }
   assert.ok(made({ title: "T", caption: "C" }).includes("<title>T</title><desc>C</desc>"), "alternative text");
+  const told = figureDocument([{ ...figure, said: "S" }], THEME, { ...LOOK, caption: "C" });
+  assert.ok(told.includes("<desc>S\nC</desc>") && told.includes(">S</text>"), "what a picture computes of itself");
 });

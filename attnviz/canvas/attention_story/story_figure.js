@@ -23,7 +23,8 @@ export function storyFigure(header, payload, theme) {
   const here = storyMarks(track[first], numbers, look);
   const marks = at > first ? travel(here, storyMarks(track[first + 1], numbers, look))(at - first) : here;
   const draw = (/** @type {DrawingContext} */ context) => drawMarks(context, marks, theme);
-  return { width, height, title: title || stageSentence(track[Math.round(at)], numbers, look), draw };
+  const said = stageSentence(track[Math.round(at)], numbers, look);
+  return { width, height, title: title || said, said, draw };
 }
 
 /** @param {ForFile<StoryHeader>} header @param {Uint8Array} payload @returns {Film} */

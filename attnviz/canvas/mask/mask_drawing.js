@@ -3,13 +3,23 @@
 import { css, cssGradient } from "../shared/colour.js";
 import { Drawing } from "../shared/component.js";
 import { createBox, el, fill, visibleToken } from "../shared/dom.js";
-import { drawMask, isEmptyRow, LONG, maskHit, maskInk, maskLayout, maskPixels, nearestCell } from "./mask_scene.js";
+import {
+  drawMask,
+  isEmptyRow,
+  lightRow,
+  LONG,
+  maskHit,
+  maskInk,
+  maskLayout,
+  maskPixels,
+  nearestCell,
+} from "./mask_scene.js";
 import { maskedHead, sweep } from "./mask_weights.js";
 import { singlePositions } from "../head/head_numbers.js";
 import { Glide } from "../scene/glide.js";
 import { matrixBetween, glidingMatrix } from "../scene/glide_matrix.js";
 import { drawWith, layOver, markPainted, notePlot, outline, sizeCanvas, createStage } from "../shared/surface.js";
-import { drawColumnLabel, drawPill, LONGEST_LABEL } from "../shared/token_labels.js";
+import { drawColumnLabel, LONGEST_LABEL } from "../shared/token_labels.js";
 import { clamp } from "../shared/numbers.js";
 import { magnification, placeOn, placeOnPage, presentationRoom } from "../shared/window.js";
 
@@ -141,10 +151,7 @@ export class MaskDrawing extends Drawing {
     const [q, k] = at ?? [this.word, -1];
     context.font = `${size}px ${theme.font}`;
     if (q >= 0) {
-      const label = labelsQ.cut(q, room, size);
-      drawPill(context, label, plot.x - 6, plot.y + (q + 0.5) * cell, "right", header.colours.q, theme, size);
-      drawWith(context, { strokeStyle: theme.q, lineWidth: 1.5 });
-      context.strokeRect(plot.x, plot.y + q * cell, plot.w, cell);
+      lightRow(context, { ...this.places, theme, colours: header.colours, labelsQ }, q);
     }
     if (k >= 0) {
       drawWith(context, { strokeStyle: theme.k, lineWidth: 1.5 });

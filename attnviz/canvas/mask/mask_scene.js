@@ -3,7 +3,7 @@
 
 import { css, inkOn, mixColours, ramp, toPixel, toRgb, rgb } from "../shared/colour.js";
 import { drawWith, fillBox, strokeGrid, writeText } from "../shared/surface.js";
-import { drawColumnLabel, labelStep } from "../shared/token_labels.js";
+import { drawColumnLabel, drawPill, labelStep } from "../shared/token_labels.js";
 import { measureLabels } from "../heatmap/heatmap_scene.js";
 import { clamp, formatPercent } from "../shared/numbers.js";
 import { layoutInFile, nameSides } from "../head/head_figure.js";
@@ -101,6 +101,15 @@ function drawMaskAxes(context, scene) {
   }
 }
 
+/** Frames a query's row and its name. */
+/** @param {DrawingContext} context @param {Pick<MaskScene, "plot" | "cell" | "room" | "font" | "theme" | "colours" | "labelsQ">} scene @param {number} q */
+export function lightRow(context, { plot, cell, room, font, theme, colours, labelsQ }, q) {
+  context.font = `${font}px ${theme.font}`;
+  drawPill(context, labelsQ.cut(q, room, font), plot.x - 6, plot.y + (q + 0.5) * cell, "right", colours.q, theme, font);
+  drawWith(context, { strokeStyle: theme.q, lineWidth: 1.5 });
+  context.strokeRect(plot.x, plot.y + q * cell, plot.w, cell);
+}
+
 /**
  * Sizes for the width there is; `labelsQ` and `labelsK` are the widths of the widest labels, `high` how high all rows may be.
  * @param {{ shape: Shape, width: number, font: number, labelsQ: number, labelsK: number, largest?: number, high?: number }} given
@@ -162,7 +171,9 @@ export function maskFigure(header, payload, theme, bar) {
   const scene = { ...places, cell, theme, colours, shape, cells, weights: head?.weights };
   const end = plot.y + plot.h + 6;
   const kept = head ? words.share : words.kept;
-  const second = plot.x + 20 + textWidth(kept, 12) + 16;
+  const key = { x: plot.x, y: end + 8, w: head ? 60 : 14, h: 10 };
+  const first = plot.x + key.w + 6;
+  const second = first + textWidth(kept, 12) + 16;
   const look = { theme, colours, words };
   const ribbons =
     head && shape[1] <= LONG ? besideScene(head, header.word, header.layers?.[0] ?? 1, null, BESIDE, look) : null;
@@ -170,23 +181,26 @@ export function maskFigure(header, payload, theme, bar) {
     nameSides(context, plot, theme, words);
     drawMask(context, scene);
     if (ribbons) {
+      lightRow(context, scene, header.word);
       context.save();
       context.translate(width + GAP, Math.max(0, (end - ribbons.height) / 2));
       drawBeside(context, ribbons, look);
       context.restore();
     }
     if (!bar) return;
-    if (!head) fillBox(context, { x: plot.x, y: end + 8, w: 14, h: 10 }, css(maskInk(theme)));
-    else context.cells(ramp(colours.weights), 256, { x: plot.x, y: end + 8, w: 14, h: 10 });
+    if (!head) fillBox(context, key, css(maskInk(theme)));
+    else context.cells(ramp(colours.weights), 256, key);
     context.hatch({ x: second, y: end + 8, w: 14, h: 10 }, colours.masked, theme.dark);
-    writeText(context, kept, plot.x + 20, end + 13, theme, "12px");
+    writeText(context, kept, first, end + 13, theme, "12px");
     writeText(context, words.cut, second + 20, end + 13, theme, "12px");
   };
   const legend = second + 20 + textWidth(words.cut, 12) + 8;
+  const said = head ? plainText([describeBeside(header, head, header.word)], words) : "";
   return {
     width: Math.ceil(Math.max(width + (ribbons ? GAP + BESIDE : 0), bar ? legend : 0)),
     height: Math.ceil(Math.max(end + (bar ? LEGEND : 0), ribbons?.height ?? 0)),
-    title: title || (head ? plainText([describeBeside(header, head, header.word)], words) : ""),
+    title: title || said,
+    said,
     draw,
   };
 }

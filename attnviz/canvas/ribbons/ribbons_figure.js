@@ -31,7 +31,7 @@ export function ribbonsFigure(header, payload, theme) {
   const scene = ribbonsScene(head, { ...state, lit: state.pinned, grown: 1 }, WIDTH, look);
   const draw = (/** @type {DrawingContext} */ context) => drawRibbons(context, scene, look);
   const title = plainText(describeTouched(head, state, edit, words), words);
-  return { width: WIDTH, height: scene.height, title, draw };
+  return { width: WIDTH, height: scene.height, title, said: title, draw };
 }
 
 /** @param {RibbonsFigureHeader} header @param {Uint8Array} payload @returns {Film} */

@@ -10,8 +10,8 @@ import { FAMILY, wrapText } from "./text_width.js";
 /** @import { Colours, DrawingContext, Picture, Theme } from "../shared/types.js" */
 /** @typedef {"white" | "transparent" | "dark"} Background */
 /**
- * `flush`: it has its own margins, so that it begins at the paper's edge.
- * @typedef {{ width: number, height: number, title: string, flush?: boolean, draw(context: DrawingContext): void }} Figure
+ * `flush`: it has its own margins, so that it begins at the paper's edge. `said`: what it computes of itself, for its caption.
+ * @typedef {{ width: number, height: number, title: string, said?: string, flush?: boolean, draw(context: DrawingContext): void }} Figure
  */
 /** @typedef {{ background: Background, title: string, caption: string, credit: string, bar: boolean, fonts: string }} FigureLook */
 
@@ -46,7 +46,8 @@ export function figureDocument(figures, theme, { background, title, caption, cre
   const width = Math.ceil(Math.max(figure.width + 2 * beside, NARROWEST));
   const room = width - 2 * MARGIN;
   const heading = wrapText(title, room, TITLE.size, 600);
-  const below = wrapText(caption, room, CAPTION.size);
+  const words = [figure.said ?? "", caption].filter(Boolean);
+  const below = words.flatMap((text) => wrapText(text, room, CAPTION.size));
   const maker = wrapText(credit, room, CREDIT.size);
   const context = new SvgContext();
   const top = MARGIN + heading.length * TITLE.line + (heading.length ? 10 : 0);
@@ -65,7 +66,7 @@ export function figureDocument(figures, theme, { background, title, caption, cre
   writeLines(context, maker, MARGIN, last, CREDIT);
   const paper =
     background === "transparent" ? "" : `<rect width="${width}" height="${height}" fill="${theme.background}"/>`;
-  const texts = [title && `<title>${escapeText(title)}</title>`, caption && `<desc>${escapeText(caption)}</desc>`];
+  const texts = [title && `<title>${escapeText(title)}</title>`, words.length && `<desc>${escapeText(words.join("\n"))}</desc>`];
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
     `font-family="${escapeText(FAMILY)}" role="img">${texts.filter(Boolean).join("")}` +

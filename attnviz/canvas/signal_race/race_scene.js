@@ -226,7 +226,8 @@ export function raceFigure(header, _payload, theme) {
   const width = header.upright ? UPRIGHT : WIDE;
   const marks = raceMarks(header, header.at / header.ticks, { width, height: HIGH, theme, header });
   const draw = (/** @type {DrawingContext} */ context) => drawMarks(context, marks, theme);
-  return { width, height: HIGH, title: header.title || raceSentence(header, header.words), draw };
+  const said = raceSentence(header, header.words);
+  return { width, height: HIGH, title: header.title || said, said, draw };
 }
 
 /** @param {ForFile<RaceHeader>} header @param {Uint8Array} payload @returns {Film} */

@@ -213,7 +213,7 @@ function figureAt(header, vectors, at, theme, title, width) {
     drawMarks(context, dialMarks(header, vectors, dial, look), theme);
     lines.forEach((line, i) => writeText(context, line, 0, height + 14 + i * 22, theme, "15px"));
   };
-  return { width, height: height + 8 + 3 * 22, title, draw };
+  return { width, height: height + 8 + lines.length * 22, title, draw };
 }
 
 /** While the words turn. @param {ForFile<DialHeader>} header @param {Uint8Array} payload @returns {Film} */

@@ -35,13 +35,13 @@ def draw(name: str, copies: life.RepeatedWords, at: int, ablated: life.AblatedHe
         if here.value >= LEAST
         else _("No part adds to that key’s score.")
     )
-    sentence = join_sentences(
+    told = join_sentences(
         _("At step {step:,} it gives “{key}” {weight:.0%}.").format(
             step=int(run.steps[at]), weight=float(here.row[key]), key=key_word
         ),
         adds.format(part=part_label(here.largest), value=here.value),
-        _("Drag the handle above: the table follows."),
     )
+    sentence = join_sentences(told, _("Drag the handle above: the table follows."))
     figure = ScoreFigure(
         tokens=copies.tokens,
         query=query,
@@ -61,6 +61,7 @@ def draw(name: str, copies: life.RepeatedWords, at: int, ablated: life.AblatedHe
         key="born-score",
         canvases=["born-score"],
         sentence=sentence,
+        caption=told,
         table=lambda: {
             "step": [int(step) for step in run.steps for _cell in here.table.flat],
             **table_of_products(here.parts, here.parts, [each.table for each in found]),

@@ -42,7 +42,7 @@ def panel(displayed: DisplayedHead) -> None:
     figure = score_figure(found, tokens_drawn, row, key, (displayed.layer, displayed.head), cut)
     score_table("why-there", figure, on_cut=partial(link_state.set_and_push, choices.CUT), bring=head.times_asked())
     show.footer(
-        lambda: SceneFigure((replace(figure, title=""),), figure.title),
+        lambda: SceneFigure((replace(figure, title=""),)),
         name=f"why-there-{displayed.run.request.model}",
         key="why-there",
         canvases=["why-there"],

@@ -50,14 +50,15 @@ def draw_map(scan: DisplayedScan, chosen: int | None, key: str) -> None:
         page_parts.open_explorer(scan.model, sentence, scan.result.places[column])
     if scan.section == "first":
         _ask(scan)
+    kinds = kinds_sentence(scan.result)
     show.footer(
         lambda: SceneFigure((figure,), _("All heads of {name}").format(name=scan.name), figure),
         name=f"heads-{scan.model}",
         key=key,
         canvas=show.live_canvas(f"{key}_canvas"),
         table=lambda: measures_table(scan.result),
-        sentence=kinds_sentence(scan.result),
-        caption=source_sentence(scan),
+        sentence=kinds,
+        caption=join_sentences(kinds, source_sentence(scan)),
     )
 
 

@@ -120,7 +120,7 @@ def draw_story(subject: Subject, settings: PictureSettings, key: str) -> None:
         return
     source = _name_source(subject)
     show.footer(
-        SceneFigure((view,), source, view),
+        SceneFigure((view,), film=view),
         name="attention-story",
         key=f"{key}-under",
         sentence=source,

@@ -41,8 +41,9 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
         **shown,
     )
     _ask(result, row)
+    kept = _("The mask keeps {kept} of {total} {total:pair|pairs}")
     show.footer(
-        lambda: SceneFigure((figure,), film=figure),
+        lambda: SceneFigure((figure,), kept.format(kept=int(result.mask.sum()), total=result.mask.size), figure),
         name="mask",
         key="m-grid-save",
         canvas=show.live_canvas("m-grid"),
@@ -56,6 +57,7 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
         sentence=_("Random vectors, seed {seed}: click a cell or a ribbon to close or open it.").format(
             seed=config.seed
         ),
+        caption=_("Random vectors, seed {seed}.").format(seed=config.seed),
     )
     if config.paint:
         n = len(config.paint.cells(len(result.tokens)))

@@ -186,7 +186,7 @@ def _draw_picture(found: maths.Comparison, side: maths.Side, words: tuple[str, .
         key=f"{key}-save",
         canvas=show.live_canvas(key),
         table=lambda: {**cell_columns(rows, cols), "value": head.scores.ravel().tolist()},
-        caption=_("{picture}: {fact}").format(picture=title, fact=sentence),
+        caption=_("{picture}: {fact}").format(picture=title, fact=sentence) if sentence else title,
     )
 
 

@@ -235,7 +235,8 @@ def picture_figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen
     looks = _("{query} looks most at {patch}: {whose}").format(query=name, patch=most, whose=whose)
     parts = [PatchFigure(scene, chosen, name, row, query) for name, query, row in rows]
     plain = PatchFigure(scene, chosen, _("The picture as the model gets it"), side=150)
-    return SceneFigure((*parts, plain), titles.get(chosen.shows, looks).format(layer=chosen.layer))
+    title = titles.get(chosen.shows, looks).format(layer=chosen.layer)
+    return SceneFigure((*parts, plain), title[:1].upper() + title[1:])
 
 
 def heads_figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> SceneFigure:

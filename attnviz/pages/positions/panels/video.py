@@ -127,14 +127,14 @@ def _draw_split(result: video.Split) -> None:
         segments.append(
             _("left over: {left} numbers, {share:.1%} of the head").format(left=result.unrotated, share=share)
         )
-    caption = join_clauses(segments)
+    caption = end_sentence(join_clauses(segments))
     show.figure(
         show.chart_of(figures.split, list(zip(names, result.rotated_widths, strict=True)), result.unrotated),
         name="video-split",
         key="p_video_split",
         table={"part": [*names, "not rotated"], "numbers": [*result.rotated_widths, result.unrotated]},
         caption=caption,
-        sentence=end_sentence(caption),
+        sentence=caption,
     )
 
 
