@@ -208,7 +208,9 @@ export function maskFigure(header, payload, theme, bar) {
 /** The mask falls over row after row. @param {MaskFigureHeader} header @param {Uint8Array} payload @returns {Film} */
 export function maskFilm(header, payload) {
   const rows = header.shape[0];
-  return filmOfSteps(header.words.sweeps, rows + 1, Math.min(8, 2 + rows / 4), (swept, theme, bar) =>
+  const { sweeps } = header.words;
+  const name = sweeps[0].toUpperCase() + sweeps.slice(1);
+  return filmOfSteps(name, rows + 1, Math.min(8, 2 + rows / 4), (swept, theme, bar) =>
     maskFigure({ ...header, swept }, payload, theme, bar),
   );
 }

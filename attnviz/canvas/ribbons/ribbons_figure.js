@@ -55,5 +55,5 @@ export function ribbonsFilm(header, payload) {
     const draw = (/** @type {DrawingContext} */ context) => drawRibbons(context, scene, look);
     return { width, height: Math.max(folded.height, open.height), title, draw };
   };
-  return { name: header.title, seconds: SECONDS, frames: FRAMES, figure };
+  return { name: header.title.replace(/[.。]$/, ""), seconds: SECONDS, frames: FRAMES, figure };
 }
