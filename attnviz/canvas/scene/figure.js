@@ -66,7 +66,10 @@ export function figureDocument(figures, theme, { background, title, caption, cre
   writeLines(context, maker, MARGIN, last, CREDIT);
   const paper =
     background === "transparent" ? "" : `<rect width="${width}" height="${height}" fill="${theme.background}"/>`;
-  const texts = [title && `<title>${escapeText(title)}</title>`, words.length && `<desc>${escapeText(words.join("\n"))}</desc>`];
+  const texts = [
+    title && `<title>${escapeText(title)}</title>`,
+    words.length && `<desc>${escapeText(words.join("\n"))}</desc>`,
+  ];
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
     `font-family="${escapeText(FAMILY)}" role="img">${texts.filter(Boolean).join("")}` +
