@@ -7,7 +7,6 @@ import { addButton, createButton, el, setAttribute, setName, setText } from "../
 import { focusedButton, labelledSlider, radioGroup, stopSlider } from "../shared/controls.js";
 import { film, prefersReducedMotion } from "../shared/motion.js";
 import { clamp, toSignificant } from "../shared/numbers.js";
-import { offerPicture } from "../shared/offer.js";
 import { layOver, sizeCanvas } from "../shared/surface.js";
 import { magnification, placeOn, placeOnPage, presentationRoom } from "../shared/window.js";
 import { Glide } from "../scene/glide.js";
@@ -55,8 +54,6 @@ class AttentionStory extends View {
     root.replaceChildren(this.stage, this.handleLine, this.bar, this.said);
     /** @type {(() => void) | null} */
     this.stopFilm = null;
-    /** @type {Uint8Array} */
-    this.payload = new Uint8Array();
     /** Where it stands on its track; what a hand sets. */
     this.at = 0;
     this.pair = 0;
@@ -83,29 +80,15 @@ class AttentionStory extends View {
     this.stage.addEventListener("pointermove", (event) => this.held && this.lightText(placeOn(this.canvas, event)));
     this.stage.addEventListener("pointerleave", () => this.lightText(null));
     document.addEventListener("pointerover", this.listen);
-    const saved = () => ({
-      ...this.header,
-      at: this.at,
-      pair: this.pair,
-      factor: this.factor,
-      terms: this.terms,
-      title: "",
-    });
-    offerPicture(
-      root,
-      () => [["story", saved(), this.payload]],
-      storyFigure,
-      () => storyFilm(saved(), this.payload),
-    );
+    this.offer("story", storyFigure, storyFilm);
   }
 
   /** @param {Component} component */
   show(component) {
     const stood = this.held?.track[Math.round(this.at)];
-    const { header, payload, before } = this.receive(component);
+    const { header, before } = this.receive(component);
     const behind = this.gestures.isBehind(header.session, header.ack);
     const isSameStep = before?.step === header.step && before?.track.join() === header.track.join();
-    this.payload = payload;
     if (!isSameStep) [this.turned, this.leftBy] = [0, ""];
     if (!behind || !isSameStep) [this.pair, this.factor, this.terms] = [header.pair, header.factor, header.terms];
     this.arrange(header, before);
@@ -157,6 +140,11 @@ class AttentionStory extends View {
       this.handle = labelledSlider(input, "as", handle, words[handle]);
       this.handleLine.append(this.handle.line);
     }
+  }
+
+  get displayed() {
+    const { at, pair, factor, terms } = this;
+    return { ...super.displayed, at, pair, factor, terms };
   }
 
   get numbers() {

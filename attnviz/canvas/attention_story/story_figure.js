@@ -30,12 +30,8 @@ export function storyFigure(header, payload, theme) {
 /** @param {ForFile<StoryHeader>} header @param {Uint8Array} payload @returns {Film} */
 export function storyFilm(header, payload) {
   const last = Math.max(1, header.track.length - 1);
-  const figure = (
-    /** @type {number} */ share,
-    /** @type {Theme} */ theme,
-    /** @type {boolean | undefined} */ _bar,
-    upright = false,
-  ) => {
+  /** @type {Film["figure"]} */
+  const figure = (share, theme, _bar, upright = false) => {
     const at = Math.min(header.track.length - 1, clamp(share, 0, 1) * last);
     return storyFigure({ ...header, at, title: "", upright }, payload, theme);
   };

@@ -265,12 +265,8 @@ function meetingMarks({ numbers, look, layout }, vectors) {
   const place = (/** @type {number} */ n) => ({ x: left, w: wide, y: n * line, h: 0.72 * line });
   const key = vectors.k[pair];
   const products = Float32Array.from(key, (value, i) => (i < terms ? value * vectors.q[i] : 0));
-  const beside = (
-    /** @type {string} */ name,
-    /** @type {string} */ words,
-    /** @type {number} */ n,
-    /** @type {string} */ colour,
-  ) => {
+  /** @param {string} name @param {string} words @param {number} n @param {string} colour */
+  const beside = (name, words, n, colour) => {
     const { text, width } = cutToFit(words, left - 12, (all) => textWidth(all, LENS_LETTERS, 600));
     const at = { x: left - 12 - width, y: (n + 0.36) * line };
     return textMark(name, text, { ...at, size: LENS_LETTERS, weight: 600, colour });
@@ -296,13 +292,9 @@ const written = (role, { theme }) => readableColour(ROLES[role], theme.backgroun
 function headingMarks({ stage, numbers, look, layout }) {
   const { theme, words } = look;
   const { bar, strip, top, end } = layout;
-  const heading = (
-    /** @type {string} */ key,
-    /** @type {string} */ text,
-    /** @type {number} */ x,
-    /** @type {string} */ colour,
-    y = top - HEADING / 2,
-  ) => textMark(`heading-${key}`, text, { x, y, size: 14, weight: 600, colour });
+  /** @param {string} key @param {string} text @param {number} x @param {string} colour */
+  const heading = (key, text, x, colour, y = top - HEADING / 2) =>
+    textMark(`heading-${key}`, text, { x, y, size: 14, weight: 600, colour });
   const { changed, names } = numbers;
   if (stage === "changed" && changed) {
     const now = fill(words.with_new, { token: changed.names[changed.at] });
@@ -335,10 +327,8 @@ const OF_ROLE = {
   weight: /^(bar|part|number|sum)/,
 };
 
-/**
- * Marks of what the text speaks of as they are, all others paler: a token's, or those of a role.
- * @param {Mark[]} marks @param {string} spoken @param {StoryNumbers} numbers @param {Words} words
- */
+/** Marks of what the text speaks of as they are, all others paler: a token's, or those of a role. */
+/** @param {Mark[]} marks @param {string} spoken @param {StoryNumbers} numbers @param {Words} words */
 export function lightSpoken(marks, spoken, { names, own }, words) {
   const rows = names.flatMap((name, key) => (name === spoken ? [key] : []));
   const role = /** @type {(keyof typeof OF_ROLE)[]} */ (Object.keys(OF_ROLE)).find((one) =>

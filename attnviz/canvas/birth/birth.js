@@ -145,7 +145,7 @@ class Birth extends FilmView {
     bar.append(this.range, this.step);
     this.story = el("canvas");
     this.maps = el("canvas");
-    this.curves = el("div", "av-words bi-curves av-pan", null, { role: "img", style: "cursor: ew-resize" });
+    this.curves = el("div", "av-words bi-curves av-pan", null, { role: "img" });
     this.heads = new Heads((head) => this.silence(head));
     this.said = el("div", "av-sr bi-said", null, { "aria-live": "polite" });
     this.spoken = [this.said];

@@ -15,7 +15,6 @@ import { placeBoxes } from "../scene/side_by_side.js";
 /** @import { BirthFigureHeader, BirthHeader, BirthSizes, DrawingContext, Rectangle, Theme, Words } from "../shared/types.js" */
 /** @import { Pass } from "./forward.js" */
 /** @import { Figure } from "../scene/figure.js" */
-/** @import { SvgContext } from "../scene/svg_context.js" */
 /** @typedef {Pick<BirthHeader, "sizes" | "names" | "tokens" | "ids" | "words" | "colours" | "curves" | "steps" | "moment">} Told */
 /** @typedef {ReturnType<typeof birthScene>} BirthScene */
 /** @typedef {ReturnType<typeof placeStory>} Story */
@@ -259,7 +258,7 @@ function passFigure(header, pass, theme, bar) {
     { width: heads.width, height: heads.height + (bar ? BAR_ROOM : 0) },
   ];
   const { places, width, height } = placeBoxes(halves, upright, BETWEEN);
-  const draw = (/** @type {SvgContext} */ context) => {
+  const draw = (/** @type {DrawingContext} */ context) => {
     context.save();
     writeText(context, fill(words.at, { step: formatGrouped(now.step) }), 0, 9, theme, "600 15px");
     context.translate(0, STEP);

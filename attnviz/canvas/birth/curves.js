@@ -34,10 +34,8 @@ export function shareAt(x, width) {
 /** How much longer a film stays where all of a curve's way is made at one step. */
 const SLOW = 16;
 
-/**
- * When a film reaches each step, from 0 to 1: it slows down where loss and best scores change.
- * @param {Pick<BirthHeader, "curves" | "steps">} header
- */
+/** When a film reaches each step, from 0 to 1: it slows down where loss and best scores change. */
+/** @param {Pick<BirthHeader, "curves" | "steps">} header */
 export function stepTimes({ curves, steps }) {
   const { at, loss_at, losses, previous, induction } = curves;
   const lossAt = (/** @type {number} */ step) => losses[loss_at.findLastIndex((each) => each <= step)] / losses[0];

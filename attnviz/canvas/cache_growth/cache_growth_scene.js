@@ -7,7 +7,6 @@ import { wrapText } from "../scene/text_width.js";
 
 /** @import { DrawingContext, ForFile, GrowthRun, Theme } from "../shared/types.js" */
 /** @import { Figure } from "../scene/figure.js" */
-/** @import { SvgContext } from "../scene/svg_context.js" */
 /** @typedef {ReturnType<typeof growthScene>} GrowthScene */
 
 /** Pixels of a group at least and in a file, between two groups side by side and below each other, of a group's name. */
@@ -89,6 +88,6 @@ export function growthFigure(header, _payload, theme) {
     header.groups.length * (GROUP.inFile + GROUP.apart) - GROUP.apart,
     theme,
   );
-  const draw = (/** @type {SvgContext} */ context) => drawGrowth(context, scene);
+  const draw = (/** @type {DrawingContext} */ context) => drawGrowth(context, scene);
   return { width: scene.width, height: Math.ceil(scene.height), title: header.title, draw };
 }

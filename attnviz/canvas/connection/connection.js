@@ -40,7 +40,6 @@ class Connection {
     root.append(this.line);
     this.lost = false;
     this.asked = "";
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.soon = undefined;
     /** @type {Component<ConnectionWords> | null} */
     this.component = null;

@@ -5,7 +5,6 @@ import { View, viewComponent } from "../shared/component.js";
 import { createBox, createButton, el, fill, setAttribute, setText } from "../shared/dom.js";
 import { film, prefersReducedMotion } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
-import { offerPicture } from "../shared/offer.js";
 import { layOver, sizeCanvas } from "../shared/surface.js";
 import { canvasContext, drawingContext } from "../scene/canvas_context.js";
 import { Glide, marksBetween } from "../scene/glide.js";
@@ -55,7 +54,7 @@ class GlossaryWall extends View {
     this.glide = new Glide(this.canvas, (/** @type {Tile[]} */ tiles) => this.paint(tiles), marksBetween);
     stage.addEventListener("pointerleave", () => this.point(null));
     stage.addEventListener("keydown", (event) => this.key(event));
-    offerPicture(root, () => [["wall", { ...this.wall, title: "" }, new Uint8Array()]], wallFigure);
+    this.offer("wall", wallFigure);
   }
 
   /** @param {Component} component */
@@ -70,8 +69,8 @@ class GlossaryWall extends View {
   }
 
   /** What is on the wall, with a question that is open here. */
-  get wall() {
-    return { ...this.header, ...this.game };
+  get displayed() {
+    return { ...super.displayed, ...this.game };
   }
 
   /** Whether a picture is looked for, so that names are hidden. */
@@ -117,7 +116,7 @@ class GlossaryWall extends View {
     let wasPointed = false;
     const press = () => {
       if (!this.isAsking) wasPointed ? this.openTerm(id) : this.point(id);
-      else if (firstWords(this.wall).some((term) => term.id === id)) this.play(this.game.asked, id);
+      else if (firstWords(this.displayed).some((term) => term.id === id)) this.play(this.game.asked, id);
     };
     const button = createButton("gw-tile", null, press, { "data-term": id });
     button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && this.point(id));
@@ -185,7 +184,7 @@ class GlossaryWall extends View {
   /** @param {boolean} glides */
   draw(glides) {
     if (!this.root.clientWidth) return;
-    this.layout = wallLayout(this.wall, this.root.clientWidth);
+    this.layout = wallLayout(this.displayed, this.root.clientWidth);
     this.say();
     this.layTiles();
     if (glides) this.glide.to(this.layout.tiles);
@@ -238,7 +237,7 @@ class GlossaryWall extends View {
     if (!tile || "gliding" in this.canvas.dataset) return false;
     const context = drawingContext(this.canvas);
     canvasContext(this.canvas).clearRect(tile.x, tile.y, tile.w, tile.h);
-    drawWall(context, [tile], this.wall, readTheme(this.root, this.header.colours), this.pointed, () => share);
+    drawWall(context, [tile], this.displayed, readTheme(this.root, this.header.colours), this.pointed, () => share);
     return true;
   }
 
@@ -250,7 +249,7 @@ class GlossaryWall extends View {
   paint(tiles) {
     const { colours } = this.header;
     const context = sizeCanvas(this.canvas, this.root.clientWidth, this.layout.height);
-    drawWall(context, tiles, this.wall, readTheme(this.root, colours), this.pointed, this.shareOf);
+    drawWall(context, tiles, this.displayed, readTheme(this.root, colours), this.pointed, this.shareOf);
   }
 }
 

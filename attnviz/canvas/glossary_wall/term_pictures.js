@@ -33,39 +33,23 @@ const vector = (n, seed) => range(n).map((i) => Math.sin(2.4 * i + 1.7 * seed + 
 /** What pictures are drawn with, in the colours of this theme. @param {Theme} theme */
 function makePen(theme) {
   const ink = theme.text;
-  const box = (
-    /** @type {number} */ x,
-    /** @type {number} */ y,
-    /** @type {number} */ w,
-    /** @type {number} */ h,
-    colour = ink,
-    alpha = 1,
-  ) => mark("", "box", { x, y, w, h, colour, alpha });
+  /** @param {number} x @param {number} y @param {number} w @param {number} h */
+  const box = (x, y, w, h, colour = ink, alpha = 1) => mark("", "box", { x, y, w, h, colour, alpha });
   const line = (/** @type {number[]} */ [x, y, toX, toY], colour = ink, size = 1.5, alpha = 1) =>
     mark("", "line", { x, y, w: toX - x, h: toY - y, colour, size, alpha });
   const path = (/** @type {number[][]} */ points, colour = ink, size = 2) =>
     points.slice(1).map((to, i) => line([...points[i], ...to], colour, size));
   const dot = (/** @type {number} */ x, /** @type {number} */ y, colour = ink, size = 4, alpha = 1) =>
     mark("", "disc", { x, y, colour, size, alpha });
-  const text = (
-    /** @type {string} */ written,
-    /** @type {number} */ x,
-    /** @type {number} */ y,
-    colour = ink,
-    size = 13,
-  ) =>
+  /** @param {string} written @param {number} x @param {number} y */
+  const text = (written, x, y, colour = ink, size = 13) =>
     textMark("", written, {
       ...{ x: x - textWidth(written, size, 600) / 2, y, size, weight: 600 },
       colour: colour === ink ? ink : readableColour(colour, theme.background),
     });
-  const strip = (
-    /** @type {number[]} */ values,
-    /** @type {number} */ x,
-    /** @type {number} */ y,
-    /** @type {number} */ w,
-    /** @type {number} */ h,
-    colour = N,
-  ) => mark("", "strip", { x, y, w, h, values: Float32Array.from(values), tint: [N, colour] });
+  /** @param {number[]} values @param {number} x @param {number} y @param {number} w @param {number} h */
+  const strip = (values, x, y, w, h, colour = N) =>
+    mark("", "strip", { x, y, w, h, values: Float32Array.from(values), tint: [N, colour] });
   const arrow = (/** @type {number[]} */ [x, y, toX, toY], colour = ink) => {
     const [dx, dy] = [toX - x, toY - y];
     const by = 5 / Math.hypot(dx, dy);
@@ -90,13 +74,8 @@ function makePen(theme) {
       );
     });
   /** A matrix; what is masked is hatched. */
-  const matrix = (
-    /** @type {number} */ rows,
-    /** @type {number} */ columns,
-    /** @type {(q: number, k: number) => number | null} */ at,
-    [x, y, w, h] = [24, 6, 72, 72],
-    colour = W,
-  ) =>
+  /** @param {number} rows @param {number} columns @param {(q: number, k: number) => number | null} at */
+  const matrix = (rows, columns, at, [x, y, w, h] = [24, 6, 72, 72], colour = W) =>
     range(rows).flatMap((q) => {
       const row = range(columns).map((k) => at(q, k));
       const place = { y: y + (q * h) / rows, h: h / rows - 1 };

@@ -231,10 +231,7 @@ export class HeadControls {
     return mask !== null && this.cellsOf(row, col).some((i) => mask[i] === 1);
   }
 
-  /**
-   * @param {[number, number][]} cells rows and columns of the picture
-   * @param {boolean} open
-   */
+  /** @param {[number, number][]} cells rows and columns of the picture @param {boolean} open */
   paintCells(cells, open) {
     const { mask, painted: before } = this.group.edit;
     const painted = (mask === "painted" && before?.slice()) || this.currentMask();

@@ -9,9 +9,8 @@ import { tokenLabels } from "../shared/token_labels.js";
 import { EVERYTHING } from "../shared/zoom.js";
 
 /** @import { HeatmapScene } from "../heatmap/heatmap_scene.js" */
-/** @import { SvgContext } from "../scene/svg_context.js" */
 /** @import { Figure } from "../scene/figure.js" */
-/** @import { HeadFigureHeader, Rectangle, Shape, Theme, Tokens, Words } from "../shared/types.js" */
+/** @import { DrawingContext, HeadFigureHeader, Rectangle, Shape, Theme, Tokens, Words } from "../shared/types.js" */
 
 /** Pixels of the longest label in a file, where no window is narrow. */
 export const LONGEST_IN_FILE = 200;
@@ -46,9 +45,9 @@ export function pinnedTokens({ pins, sentence, litRow, signed }) {
 
 /**
  * Where a matrix and its labels stand in a file, beside the words Queries and Keys.
- * @param {Tokens & { shape: Shape }} header @param {number} [largest] pixels of a cell @param {number} [above] pixels above it
+ * @param {Tokens & { shape: Shape }} header @param {number} [largest] pixels of a cell
  */
-export function layoutInFile(header, largest, above = 0) {
+export function layoutInFile(header, largest) {
   const [nq, nk] = header.shape;
   const [labelsQ, labelsK] = tokenLabels(header);
   const pitch = tokenPitch(Math.max(nq, nk, 1), largest);
@@ -56,7 +55,7 @@ export function layoutInFile(header, largest, above = 0) {
   const room = LONGEST_IN_FILE;
   const widths = { labelsQ: labelsQ.width(room, font), labelsK: labelsK.width(room, font) };
   const { left, right, top, cell, flat } = measureLabels({ nk, width: Infinity, font, ...widths }, pitch);
-  const plot = { x: left + HEADINGS, y: top + HEADINGS + above, w: cell * nk, h: cell * nq };
+  const plot = { x: left + HEADINGS, y: top + HEADINGS, w: cell * nk, h: cell * nq };
   return { places: { plot, font, room, flat, labelsQ, labelsK }, cell, width: plot.x + plot.w + right };
 }
 
@@ -86,7 +85,7 @@ export function headFigure(header, payload, theme, bar) {
   const hatched = hasMasked ? words.hidden : null;
   const wide = Math.max(width, bar ? plot.x + barWidth(unit, hatched) : 0);
   const end = plot.y + plot.h + 6;
-  const draw = (/** @type {SvgContext} */ context) => {
+  const draw = (/** @type {DrawingContext} */ context) => {
     nameSides(context, plot, theme, words);
     drawHeatmap(context, scene);
     if (bar) drawBarInFile(context, plot.x, end + 8, { scale, signed, unit, colours }, theme, hatched);
@@ -94,18 +93,16 @@ export function headFigure(header, payload, theme, bar) {
   return { width: Math.ceil(wide), height: Math.ceil(bar ? end + BAR_ROOM : end), title, draw };
 }
 
-/**
- * The words Queries and Keys, in their colours, the latter below what stands above.
- * @param {SvgContext} context @param {Rectangle} plot @param {Theme} theme @param {Words} words
- */
-export function nameSides(context, plot, theme, words, above = 0) {
+/** The words Queries and Keys, in their colours. */
+/** @param {DrawingContext} context @param {Rectangle} plot @param {Theme} theme @param {Words} words */
+export function nameSides(context, plot, theme, words) {
   drawWith(context, {
     font: `600 12px ${theme.font}`,
     textAlign: "center",
     textBaseline: "middle",
     fillStyle: theme.k,
   });
-  context.fillText(words.keys, plot.x + plot.w / 2, above + 8);
+  context.fillText(words.keys, plot.x + plot.w / 2, 8);
   context.save();
   context.translate(8, plot.y + plot.h / 2);
   context.rotate(-Math.PI / 2);

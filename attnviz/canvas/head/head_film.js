@@ -39,12 +39,8 @@ export function headFilm(header, payload) {
 export function queryFilm(told, raw, edit) {
   const query = queryNumbers(told, raw, edit);
   const name = told.title ? fill(told.words.film_of, { head: told.title.replace(/[.。]$/, "") }) : told.words.film;
-  const figure = (
-    /** @type {number} */ at,
-    /** @type {Theme} */ theme,
-    /** @type {boolean | undefined} */ _bar,
-    upright = false,
-  ) => queryFigure(told, query, at, theme, upright);
+  /** @type {Film["figure"]} */
+  const figure = (at, theme, _bar, upright = false) => queryFigure(told, query, at, theme, upright);
   return { name, seconds: SECONDS, frames: FRAMES, figure };
 }
 

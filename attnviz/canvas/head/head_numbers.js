@@ -120,12 +120,8 @@ export class RawNumbers {
     this.codes = new Uint16Array(0);
   }
 
-  /**
-   * Weights under an edit, arranged.
-   * @param {Edit} edit
-   * @param {boolean} keep whether the result outlives the next call
-   * @returns {Arranged}
-   */
+  /** Weights under an edit, arranged. */
+  /** @param {Edit} edit @param {boolean} keep whether the result outlives the next call @returns {Arranged} */
   arranged(edit, keep = false) {
     const { raw } = this;
     if (!raw.exact) return arrange(raw.scores, null, this.how);

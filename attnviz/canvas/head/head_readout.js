@@ -103,10 +103,7 @@ export function strongestText(numbers, axis, i) {
   return axis === "q" ? fill(keys, { token, keys: list }) : fill(queries, { token, queries: list });
 }
 
-/**
- * What is pointed at, or pinned last.
- * @param {Drawn} drawn @param {Pin | null} lead the token that leads
- */
+/** What is pointed at, or pinned last. @param {Drawn} drawn @param {Pin | null} lead the token that leads */
 export function readoutText(drawn, lead) {
   const { sums, words, group } = drawn;
   const { hover, cell } = group;

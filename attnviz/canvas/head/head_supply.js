@@ -68,11 +68,8 @@ export class HeadSupply {
     return raw && { header: mine, source: { raw, how: source.how } };
   }
 
-  /**
-   * Asks the server for a head: it is here before the script that a click starts has run.
-   * @param {Tile | null} tile
-   * @returns {Promise<void>} until it has come, or is here or asked for already
-   */
+  /** Asks the server for a head: it is here before the script that a click starts has run. */
+  /** @param {Tile | null} tile @returns {Promise<void>} until it has come, or is here or asked for already */
   async fetch(tile) {
     const header = this.view.held?.header;
     if (!header?.ahead || !tile || isSameHead(header.tile, tile) || this.known(tile)) return;
@@ -122,12 +119,8 @@ export class HeadSupply {
   }
 }
 
-/**
- * The heads around one, those of its own layer first, as far as they exist.
- * @param {Tile} tile
- * @param {number[]} counts heads of each layer
- * @returns {Tile[]}
- */
+/** The heads around one, those of its own layer first, as far as they exist. */
+/** @param {Tile} tile @param {number[]} counts heads of each layer @returns {Tile[]} */
 export function neighbouringHeads([layer, head], counts) {
   /** @type {Tile[]} */
   const around = [

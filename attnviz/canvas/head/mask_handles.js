@@ -88,10 +88,8 @@ export class MaskHandles {
     setAttribute(this.earlier, "aria-valuenow", String(width));
   }
 
-  /**
-   * Follows a pointer: by how many tokens it is ahead of the diagonal.
-   * @param {HTMLElement} handle @param {(ahead: number) => void} move
-   */
+  /** Follows a pointer: by how many tokens it is ahead of the diagonal. */
+  /** @param {HTMLElement} handle @param {(ahead: number) => void} move */
   listen(handle, move) {
     const { heatmap, controls } = this.view;
     let held = false;

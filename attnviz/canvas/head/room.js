@@ -142,11 +142,8 @@ export class Room {
   }
 }
 
-/**
- * On a phone a head stands below the small pictures: who taps one wants to see it.
- * @param {Element} root
- * @param {boolean} tapped whether a hand chose another head
- */
+/** On a phone a head stands below the small pictures: who taps one wants to see it. */
+/** @param {Element} root @param {boolean} tapped whether a hand chose another head */
 export function bringIntoWindow(root, tapped) {
   // asking for the window's width costs a layout, in the frame in which the head is to be drawn
   if (!tapped || !globalThis.matchMedia(`(max-width: ${NARROW}px)`).matches) return;

@@ -9,7 +9,6 @@ import { createBox, createButton, el, fill, joinTexts, setAttribute, setText } f
 import { MovedView } from "../shared/film_view.js";
 import { prefersReducedMotion } from "../shared/motion.js";
 import { clamp, formatFixed, formatPercent, formatSigned } from "../shared/numbers.js";
-import { offerPicture } from "../shared/offer.js";
 import { createStage, sizeCanvas } from "../shared/surface.js";
 import { placeOn, presentationRoom } from "../shared/window.js";
 import {
@@ -51,13 +50,11 @@ class HeadsMap extends MovedView {
     this.pointed = null;
     /** @type {Heads} */
     this.heads = [];
-    /** @type {Uint8Array} */
-    this.payload = new Uint8Array();
     /** @type {MapScene | null} */
     this.scene = null;
     this.milliseconds = FLIGHT;
     this.height = 0;
-    this.orders = el("div", "hm-orders");
+    this.orders = el("div", "av-tools hm-orders");
     this.stage = createStage("av-stage hm-stage", "heads-map", "");
     this.stage.removeAttribute("aria-describedby");
     this.canvas = el("canvas", "av-pan", null, { role: "img" });
@@ -80,15 +77,9 @@ class HeadsMap extends MovedView {
       });
     };
     this.glide = new Glide(this.canvas, (/** @type {TileMark[]} */ tiles) => this.paint(tiles), between);
-    root.replaceChildren(this.orders, createBox("hm-body", this.stage, this.card));
+    root.replaceChildren(this.orders, createBox("av-wrap hm-body", this.stage, this.card));
     this.listen();
-    const told = () => ({ ...this.header, at: this.at, by: this.by, title: "" });
-    offerPicture(
-      root,
-      () => [["headsMap", told(), this.payload]],
-      mapFigure,
-      () => mapFilm(told(), this.payload),
-    );
+    this.offer("headsMap", mapFigure, mapFilm);
   }
 
   listen() {
@@ -108,7 +99,6 @@ class HeadsMap extends MovedView {
   /** @param {Component} component */
   show(component) {
     const { header, payload, before } = this.receive(component);
-    this.payload = payload;
     this.heads = readHeads(header, payload);
     if (!before) {
       const buttons = ORDERS.map((by) =>
@@ -124,9 +114,8 @@ class HeadsMap extends MovedView {
     this.draw();
   }
 
-  resize() {
+  measure() {
     this.height = 0;
-    this.draw();
   }
 
   /** @param {string} by */

@@ -9,7 +9,6 @@ import { alongAxis, drawColumnLabel, labelAxes, labelStep, SLANT } from "../shar
 import { visibleSpans } from "../shared/zoom.js";
 import { drawLit, drawMarks, isLit } from "./heatmap_marks.js";
 
-/** @import { SvgContext } from "../scene/svg_context.js" */
 /** @import { Group } from "../shared/group.js" */
 /** @import { DrawingContext, Drawn, HeadHeader, Hit, Pin, Rectangle, Shape, Zoom } from "../shared/types.js" */
 /** @typedef {ReturnType<typeof visibleCells>} Cells */
@@ -118,10 +117,8 @@ function fitNumbers(c) {
   return c.w >= 2.4 * letterSize(FONT);
 }
 
-/**
- * Bars of what columns get, and their numbers where they fit; the context begins where the plot ends.
- * @param {DrawingContext} context @param {HeatmapScene} scene @param {Float32Array} sums
- */
+/** Bars of what columns get, and their numbers where they fit; the context begins where the plot ends. */
+/** @param {DrawingContext} context @param {HeatmapScene} scene @param {Float32Array} sums */
 export function drawColumnSums(context, { plot, cells: c, theme }, sums) {
   const most = sums.reduce((top, sum) => Math.max(top, sum), 0) || 1;
   const written = fitNumbers(c);
@@ -210,7 +207,7 @@ export function cellsOfPixel(pixels) {
   return step;
 }
 
-/** The whole picture in one file. @param {SvgContext} context @param {HeatmapScene} scene */
+/** The whole picture in one file. @param {DrawingContext} context @param {HeatmapScene} scene */
 export function drawHeatmap(context, scene) {
   const { plot, sums, cells } = scene;
   drawAxes(context, scene);

@@ -106,10 +106,7 @@ export class Lines {
     });
   }
 
-  /**
-   * @param {number} width
-   * @param {Rectangle | null} beside the heatmap's plot, if it stands beside the lines
-   */
+  /** @param {number} width @param {Rectangle | null} beside the heatmap's plot, if it stands beside the lines */
   layout(width, beside) {
     const { header, words, labelsQ, labelsK } = this.view.drawn;
     this.font = Math.max(12, this.view.heatmap.font);
@@ -146,10 +143,8 @@ export class Lines {
     };
   }
 
-  /**
-   * Lines take longer to draw than all else: the faintest come when the hand rests, as all do that nobody sees.
-   * @param {boolean} [now] whether they are drawn in any case
-   */
+  /** Lines take longer to draw than all else: the faintest come when the hand rests, as all do that nobody sees. */
+  /** @param {boolean} [now] whether they are drawn in any case */
   draw(now = this.inWindow) {
     const layers = this.overlay.refresh();
     this.squares.draw();

@@ -12,8 +12,7 @@ import { EVERYTHING } from "../shared/zoom.js";
 /** @import { LineLayer } from "../head/overlay.js" */
 /** @import { LinesScene } from "./lines_scene.js" */
 /** @import { Figure } from "../scene/figure.js" */
-/** @import { SvgContext } from "../scene/svg_context.js" */
-/** @import { HeadFigureHeader, Theme } from "../shared/types.js" */
+/** @import { DrawingContext, HeadFigureHeader, Theme } from "../shared/types.js" */
 
 /** Pixels between the two columns of tokens. */
 const WIDE = 380;
@@ -47,7 +46,7 @@ export function linesFigure(header, payload, theme) {
     hovered: null,
   };
   const end = plot.y + plot.h + 6;
-  const draw = (/** @type {SvgContext} */ context) => {
+  const draw = (/** @type {DrawingContext} */ context) => {
     drawLines(context, scene);
     if (places !== null) nameHeads(context, [...places], plot.x, end + LEGEND / 2, scene);
   };
@@ -61,7 +60,7 @@ export function linesFigure(header, payload, theme) {
 
 /**
  * A square of its colour and the number of each head.
- * @param {SvgContext} context @param {[number, number][]} places of heads among the colours
+ * @param {DrawingContext} context @param {[number, number][]} places of heads among the colours
  * @param {number} x @param {number} y @param {LinesScene} scene
  */
 function nameHeads(context, places, x, y, { colours, theme, words }) {

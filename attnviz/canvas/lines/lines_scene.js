@@ -8,7 +8,6 @@ import { alongAxis, clearAround, drawPill, hideLabel } from "../shared/token_lab
 import { visibleSpans } from "../shared/zoom.js";
 
 /** @import { LineLayer } from "../head/overlay.js" */
-/** @import { SvgContext } from "../scene/svg_context.js" */
 /** @import { TokenLabels } from "../shared/token_labels.js" */
 /** @import { Colours, DrawingContext, Pin, Rectangle, Scale, Shape, Theme, Words, Zoom } from "../shared/types.js" */
 
@@ -80,10 +79,8 @@ export function strongestLines(codes, sizes, header, rows, most = MOST_LINES) {
   return { levels, drawn, total };
 }
 
-/**
- * The weakest level of those whose lines are drawn at once, so that AT_ONCE are not exceeded; 0 where all are.
- * @param {number[][][]} heads the levels of each head on show
- */
+/** The weakest level of those whose lines are drawn at once, so that AT_ONCE are not exceeded; 0 where all are. */
+/** @param {number[][][]} heads the levels of each head on show */
 export function weakestLevelAtOnce(heads) {
   let lines = 0;
   for (let level = LEVELS - 1; level >= 0; level--) {
@@ -113,11 +110,8 @@ export function splitLines(heads) {
   return pieces;
 }
 
-/**
- * The size that a line must exceed for at most `most` to be kept.
- * @param {Uint32Array} counts how many lines have each size
- * @param {number} most
- */
+/** The size that a line must exceed for at most `most` to be kept. */
+/** @param {Uint32Array} counts how many lines have each size @param {number} most */
 function magnitudeThreshold(counts, most) {
   let cut = 65534;
   let kept = 0;
@@ -302,7 +296,7 @@ export function drawLitLines(context, scene) {
   }
 }
 
-/** The whole picture in one file. @param {SvgContext} context @param {LinesScene} scene */
+/** The whole picture in one file. @param {DrawingContext} context @param {LinesScene} scene */
 export function drawLines(context, scene) {
   const pieces = splitLines(linesToDraw(scene).map(({ levels }) => levels));
   context.fade(scene.lit.length ? FADED : 1, (layer) => {

@@ -7,7 +7,6 @@ import { STEPS, isPress, labelledSlider } from "../shared/controls.js";
 import { createBox, el, fill, setAttribute, setText } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { formatFixed, formatSigned } from "../shared/numbers.js";
-import { offerPicture } from "../shared/offer.js";
 import { sizeCanvas } from "../shared/surface.js";
 import { placeOn, presentationRoom } from "../shared/window.js";
 import { drawFlows, flowAt, flowsFigure, flowsFilm, flowsScene, writtenSums } from "./flows_scene.js";
@@ -36,7 +35,6 @@ class LogitFlows extends FilmView {
     this.slider = labelledSlider(this.range, "lf", "layers", "", "");
     this.addPlayButton(this.slider.line, "▶", "play", Infinity);
     this.slider.line.prepend(this.players[0].button);
-    /** @type {Glide<number[]>} */
     this.glide = new Glide(this.canvas, (values) => this.paint(values), (from, to) => {
       if (from.length !== to.length) return null;
       const way = interpolateNumberArray(from, to);
@@ -44,13 +42,7 @@ class LogitFlows extends FilmView {
     }); // prettier-ignore
     root.replaceChildren(createBox("", this.canvas), this.said, this.slider.line);
     this.listen();
-    const told = () => ({ ...this.header, title: "" });
-    offerPicture(
-      root,
-      () => [["flows", told(), new Uint8Array()]],
-      flowsFigure,
-      () => flowsFilm(told()),
-    );
+    this.offer("flows", flowsFigure, flowsFilm);
   }
 
   listen() {
@@ -104,6 +96,11 @@ class LogitFlows extends FilmView {
   /** @param {number} i */
   isCut(i) {
     return this.cut && this.header.flows[i][0] === this.head;
+  }
+
+  /** Until the model has run again, a file shows what Python has sent. */
+  get displayed() {
+    return { ...this.header, title: "" };
   }
 
   draw() {

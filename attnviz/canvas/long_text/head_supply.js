@@ -83,7 +83,6 @@ export class HeadSupply {
 
   /** @param {Place} place @returns {Promise<Overview>} */
   async overview(place) {
-    /** @type {[Omit<Overview, "place">, Uint8Array]} */
     const [header, payload] = readHeader(await this.fetch("overview", place));
     const cells = header.rows * header.columns;
     return { ...header, place, codes: payload.slice(0, cells), sums: toFloats(payload.subarray(cells)) };
@@ -97,7 +96,6 @@ export class HeadSupply {
   async tile(head, rule, step, i, j) {
     const isLocal = head.plain && (rule || step === 1 || this.parts.size);
     if (isLocal) return this.compute(head, rule, "tile", [step, i, j], step === 1 ? { q: i, k: j } : {});
-    /** @type {[{ rows: number, columns: number }, Uint8Array]} */
     const [shape, codes] = readHeader(await this.fetch("tile", [...head.place, step, i, j]));
     return { ...shape, codes };
   }

@@ -24,7 +24,6 @@ const MAP = 84;
 const AGAIN = 2000; // milliseconds until a tile that did not come is asked for again
 
 export class Pyramid {
-  /** @type {Zoom} */
   zoom = EVERYTHING;
   /** @type {Overview | null} */
   head = null;
@@ -38,7 +37,6 @@ export class Pyramid {
   whole = null;
   /** @type {[number, number] | null} tokens whose rows are marked */
   marked = null;
-  /** @type {Uint32Array} */
   colours = new Uint32Array(256);
   draw = oncePerFrame(() => this.drawNow());
 

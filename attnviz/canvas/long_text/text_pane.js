@@ -20,7 +20,6 @@ export class TextPane {
   tokens = [];
   /** @type {HTMLElement[]} */
   spans = [];
-  /** @type {number[]} */
   starts = [0];
   /** @type {[unit: number, share: number][]} strongest first */
   glowing = [];

@@ -44,10 +44,8 @@ export class HeadWeights {
     return sums;
   }
 
-  /**
-   * Weights of some rows, in rising order, for the keys from `from` to `to`; -1 where one is masked.
-   * @param {Rule} rule @param {number[]} rows @param {number} from @param {number} to
-   */
+  /** Weights of some rows, in rising order, for the keys from `from` to `to`; -1 where one is masked. */
+  /** @param {Rule} rule @param {number[]} rows @param {number} from @param {number} to */
   weights(rule, rows, from, to) {
     const { n, width, room } = this;
     const sums = this.sumsOf(rule);

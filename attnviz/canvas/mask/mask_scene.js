@@ -16,7 +16,6 @@ import { besideScene, describeBeside, drawBeside, readWeights, sweep } from "./m
 /** @import { TokenLabels } from "../shared/token_labels.js" */
 /** @import { Colours, DrawingContext, Film, MaskFigureHeader, Rectangle, Shape, Theme } from "../shared/types.js" */
 /** @import { Figure } from "../scene/figure.js" */
-/** @import { SvgContext } from "../scene/svg_context.js" */
 
 /**
  * @typedef {object} MaskScene
@@ -177,7 +176,7 @@ export function maskFigure(header, payload, theme, bar) {
   const look = { theme, colours, words };
   const ribbons =
     head && shape[1] <= LONG ? besideScene(head, header.word, header.layers?.[0] ?? 1, null, BESIDE, look) : null;
-  const draw = (/** @type {SvgContext} */ context) => {
+  const draw = (/** @type {DrawingContext} */ context) => {
     nameSides(context, plot, theme, words);
     drawMask(context, scene);
     if (ribbons) {

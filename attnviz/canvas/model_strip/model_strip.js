@@ -6,7 +6,6 @@ import { View, viewComponent } from "../shared/component.js";
 import { nextButton } from "../shared/controls.js";
 import { createBox, createButton, el, fill, liveRegion, setName } from "../shared/dom.js";
 import { groupOf, Member, tell } from "../shared/group.js";
-import { offerPicture } from "../shared/offer.js";
 import { layOver, sizeCanvas } from "../shared/surface.js";
 import { drawStrip, modelStripFigure, placeStrip } from "./strip_scene.js";
 
@@ -24,11 +23,7 @@ class ModelStrip extends View {
     this.live = liveRegion();
     root.append(createBox("ms-stage", this.canvas, this.flow, this.inside), this.live);
     root.dataset.testid = "model-strip";
-    offerPicture(
-      root,
-      () => [["strip", { ...this.header, at: this.at, title: "" }, new Uint8Array()]],
-      modelStripFigure,
-    );
+    this.offer("strip", modelStripFigure);
     /** @type {HTMLButtonElement[]} */
     this.blocks = [];
     /** @type {HTMLButtonElement[]} */
@@ -48,6 +43,10 @@ class ModelStrip extends View {
     this.member.join(group);
     if (before?.name !== header.name) this.build();
     this.light(group.selected ?? header.at);
+  }
+
+  get displayed() {
+    return { ...super.displayed, at: this.at };
   }
 
   leave() {

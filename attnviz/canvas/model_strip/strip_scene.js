@@ -7,7 +7,6 @@ import { textWidth, wrapText } from "../scene/text_width.js";
 
 /** @import { DrawingContext, ForFile, ModelStripHeader, Rectangle, StripPart, Theme } from "../shared/types.js" */
 /** @import { Figure } from "../scene/figure.js" */
-/** @import { SvgContext } from "../scene/svg_context.js" */
 
 /**
  * Squares in a box: one for each layer or head, one of them lit; those of heads are numbered.
@@ -221,10 +220,5 @@ function drawSquares(context, squares, places, theme) {
 export function modelStripFigure(header, _payload, theme, bar) {
   const scene = placeStrip(header, header.at, { width: Infinity, touch: false, bar });
   const { width, height } = scene;
-  return {
-    width,
-    height,
-    title: header.title,
-    draw: (/** @type {SvgContext} */ context) => drawStrip(context, scene, theme),
-  };
+  return { width, height, title: header.title, draw: (context) => drawStrip(context, scene, theme) };
 }

@@ -25,12 +25,8 @@ export function keepSentence(before, sentence) {
   if (asked) before.keep(sentenceName(asked, asked.text), sentence);
 }
 
-/**
- * What was drawn of `text` the last time, if all else that the page was asked for is as it was then.
- * @param {Group["readBefore"]} before
- * @param {RequestedText | null} asked of what is on show
- * @param {string} text
- */
+/** What was drawn of `text` the last time, if all else that the page was asked for is as it was then. */
+/** @param {Group["readBefore"]} before @param {RequestedText | null} asked of what is on show @param {string} text */
 export function findSentence(before, asked, text) {
   return (asked && text !== asked.text && before.get(sentenceName(asked, text))) || null;
 }

@@ -90,7 +90,6 @@ function grid(heads, tiles, width, aspect, high) {
   const th = Math.max(12, Math.round(tw / aspect));
   const along = (/** @type {Tile} */ { head, size }, /** @type {number} */ side) =>
     head * (side + GAP) + (size > 1 ? Math.floor(head / size) * GROUP_GAP : 0);
-  /** @type {[number, number][]} */
   const places = tiles.map((tile) =>
     across
       ? [EDGE + tile.layer * (tw + GAP), 24 + along(tile, th)]
@@ -105,7 +104,6 @@ function layOutRanking(sorted, width, aspect) {
   const columns = Math.max(4, Math.floor((width - 4) / (clamp(width / 22, 36, 52) + gap)));
   const tw = Math.floor((width - 4) / columns) - gap;
   const th = Math.round(tw / aspect);
-  /** @type {[number, number][]} */
   const places = sorted.map(() => [0, 0]);
   sorted.forEach((i, n) => {
     places[i] = [2 + (n % columns) * (tw + gap), 4 + Math.floor(n / columns) * (th + under + gap)];

@@ -14,7 +14,6 @@ import { editTiles } from "./tiles.js";
 /** @import { Mosaic, Tile } from "./mosaic_geometry.js" */
 /** @import { DrawingContext, HeadEdit, MosaicFigureHeader, OverviewHeader, Rectangle, Theme } from "../shared/types.js" */
 /** @import { Figure } from "../scene/figure.js" */
-/** @import { SvgContext } from "../scene/svg_context.js" */
 
 /**
  * @typedef {object} MosaicScene
@@ -269,7 +268,7 @@ export function mosaicFigure(header, payload, theme, bar) {
   const scene = { header, tiles, mosaic, theme, measured, selected: header.selected, at: null };
   const board = mosaicBoard(scene, codes, FINE);
   const hatched = codes.includes(MASKED_8) ? words.hidden : null;
-  const draw = (/** @type {SvgContext} */ context) => {
+  const draw = (/** @type {DrawingContext} */ context) => {
     drawMosaic(context, scene, board);
     drawMosaicLit(context, scene);
     if (bar) drawBarInFile(context, 40, mosaic.height + 8, { scale, signed: false, unit, colours }, theme, hatched);

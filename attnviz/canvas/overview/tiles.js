@@ -58,11 +58,8 @@ const PAUSE = 80;
 /** Milliseconds of a task at most: a frame has 16. */
 const TASK = 8;
 
-/**
- * The codes of all tiles: as they came, but for those of heads that the edit reaches.
- * @param {Edited} group @param {Tile[]} tiles
- * @param {Uint8Array} own as they came
- */
+/** The codes of all tiles: as they came, but for those of heads that the edit reaches. */
+/** @param {Edited} group @param {Tile[]} tiles @param {Uint8Array} own as they came */
 export function editTiles(group, tiles, own) {
   const making = editTileByTile(group, tiles, own);
   for (;;) {
@@ -91,7 +88,6 @@ function* editTileByTile(group, tiles, own) {
   if (!all) return receivedTiles(group, own.length) ?? own;
   const codes = own.slice();
   const size = own.length / tiles.length;
-  /** @type {Float32Array | undefined} */
   let weights;
   for (const [i, { layer, head }] of tiles.entries()) {
     if (!isEdited(editFor(edit, [layer, head], selected))) continue;

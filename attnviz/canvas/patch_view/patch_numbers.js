@@ -8,10 +8,7 @@ import { attend } from "../shared/attend.js";
 /** @import { PatchChoices, PatchHeader, RawHead } from "../shared/types.js" */
 
 export class PatchNumbers {
-  /**
-   * @param {PatchHeader} header
-   * @param {Uint8Array} payload without the picture
-   */
+  /** @param {PatchHeader} header @param {Uint8Array} payload without the picture */
   constructor(header, payload) {
     const { parts, grid, heads } = header;
     this.header = header;
@@ -27,7 +24,6 @@ export class PatchNumbers {
     /** Of each layer what it mixes of what, and what was hidden and scaled then. */
     this.mixes = { of: "", each: /** @type {Float32Array[][]} */ ([]) };
     const raw = payload.subarray(ends[1], ends[1] + parts.raw);
-    /** @type {RawHead[]} */
     this.raw = header.raw ? readRawScores(header.raw.header, raw) : [];
   }
 
@@ -128,12 +124,8 @@ export function headRow(head, row, seen, factor, into = new Float32Array(head.sh
   return attend({ softcap, sink, shape: [1, nk], scores, bias }, mask, head.scale * factor, into);
 }
 
-/**
- * The mean of some rows.
- * @param {RawHead} head
- * @param {number} first the first row
- * @param {Uint8Array | null} seen @param {number} factor
- */
+/** The mean of some rows. */
+/** @param {RawHead} head @param {number} first the first row @param {Uint8Array | null} seen @param {number} factor */
 export function meanOfHeads(head, first, seen, factor) {
   const [nq, nk] = head.shape;
   const sum = new Float32Array(nk);

@@ -102,7 +102,6 @@ export class PatchPen {
   /** Arrow keys move the pen, Space sets it down and lifts it, Escape puts it away. @param {KeyboardEvent} event */
   key(event) {
     const way = ARROWS[event.key];
-    /** @type {Point} */
     const from = this.at ?? [(SIDE * this.fields.length) / 2, SIDE / 2];
     if (way) {
       const by = event.shiftKey ? 4 : 1;
@@ -129,10 +128,8 @@ export class PatchPen {
     return true;
   }
 
-  /**
-   * Where the model's squares lie over what is drawn: those with ink come first, as the model gets them.
-   * @param {number} side of a field on screen @returns {Rectangle[]}
-   */
+  /** Where the model's squares lie over what is drawn: those with ink come first, as the model gets them. */
+  /** @param {number} side of a field on screen @returns {Rectangle[]} */
   frames(side) {
     const unit = side / SIDE;
     const fields = this.fields.map((cells, i) => ({ i, frame: fitFrame(cells) }));

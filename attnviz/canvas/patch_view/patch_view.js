@@ -111,9 +111,7 @@ export class PatchView extends Drawing {
     this.tools = new PatchTools(this);
     this.layers = new PatchLayers(this);
     this.pen = new PatchPen(this);
-    /** @type {PatchScene["size"]} */
     this.size = { width: 1, height: 1 };
-    /** @type {Glide<Lit>} */
     this.glide = new Glide(this.large, (lit) => this.drawLit(lit), litBetween);
     const head = createBox("av-wrap pv-head", this.title, this.chips.box, this.tools.penBox);
     const words = createBox("pv-words", this.bar, this.read, this.tools.box, this.pinned);
@@ -207,10 +205,7 @@ export class PatchView extends Drawing {
     this.redraw();
   }
 
-  /**
-   * @param {Partial<PatchChoices>} more
-   * @param {boolean} ends whether the gesture ends, so that Python hears of it
-   */
+  /** @param {Partial<PatchChoices>} more @param {boolean} ends whether the gesture ends, so that Python hears of it */
   change(more, ends = true) {
     this.shown.state = { ...this.shown.state, ...more };
     this.layers.rest();

@@ -66,7 +66,6 @@ class Presenter {
     this.root = root;
     /** @type {Component<Presented> | null} */
     this.component = null;
-    /** @type {ReturnType<typeof setInterval> | undefined} */
     this.waiting = undefined;
     storedPresentation.current = this;
   }

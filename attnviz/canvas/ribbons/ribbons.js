@@ -69,7 +69,7 @@ export class Ribbons extends View {
     this.live = liveRegion();
     root.append(
       this.stage,
-      createBox("rb-line", this.said, createBox("rb-links", this.ask, this.write)),
+      createBox("av-wrap rb-line", this.said, createBox("av-wrap rb-links", this.ask, this.write)),
       this.strip.box,
       this.controls.box,
       this.live,

@@ -36,7 +36,7 @@ export class RibbonsControls {
     this.mask = createButton("rb-switch", "", () => this.toggleMask(), { role: "switch", "data-testid": "mask" });
     this.turn = createButton("av-link", "", () => this.turnRound(), { "data-testid": "direction" });
     this.unfold = createButton("av-link", "", () => view.toggleMatrix(), { "data-testid": "unfold" });
-    this.box = createBox("rb-controls", this.scaleBox, this.mask, this.turn, this.unfold);
+    this.box = createBox("av-wrap rb-controls", this.scaleBox, this.mask, this.turn, this.unfold);
     /** @type {Edit["mask"]} the mask that the switch brings back */
     this.masked = "model";
   }

@@ -40,12 +40,8 @@ export function ribbonsFilm(header, payload) {
   const { state, colours, words } = header;
   const title = plainText(describeTouched(head, state, edit, words), words);
   const ease = (/** @type {number} */ share) => 1 - (1 - clamp(share, 0, 1)) ** 3;
-  const figure = (
-    /** @type {number} */ at,
-    /** @type {Theme} */ theme,
-    /** @type {boolean | undefined} */ _bar,
-    upright = false,
-  ) => {
+  /** @type {Film["figure"]} */
+  const figure = (at, theme, _bar, upright = false) => {
     const look = { theme, colours, words };
     const width = upright ? UPRIGHT : WIDTH;
     const view = { ...state, lit: state.pinned, grown: ease(at / GROWN), unfolded: false };

@@ -182,14 +182,11 @@ class SavePicture extends View {
     this.form = new LookForm(() => this.tellLook());
     root.append(this.buttons, ...this.form.parts, this.opener, this.film, this.downloads);
     keepInReach(root);
-    /** @type {Uint8Array} */
-    this.payload = new Uint8Array();
   }
 
   /** @param {Component} component */
   show(component) {
-    const { header, payload, before } = this.receive(component);
-    this.payload = payload;
+    const { header, before } = this.receive(component);
     this.form.show(header);
     this.announceDownloads(header.files);
     this.opener.hidden = !header.film || this.film.hasChildNodes();

@@ -19,10 +19,8 @@ export function drawingContext(canvas) {
   return /** @type {DrawingContext} */ (/** @type {unknown} */ (context));
 }
 
-/**
- * A canvas that holds just these pixels, row by row.
- * @param {Uint32Array} pixels @param {number} columns @param {HTMLCanvasElement} [canvas] one to use again
- */
+/** A canvas that holds just these pixels, row by row. */
+/** @param {Uint32Array} pixels @param {number} columns @param {HTMLCanvasElement} [canvas] one to use again */
 export function pixelCanvas(pixels, columns, canvas = document.createElement("canvas")) {
   const rows = pixels.length / columns;
   if (canvas.width !== columns) canvas.width = columns;

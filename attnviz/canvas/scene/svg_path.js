@@ -52,7 +52,6 @@ export function formatNumber(value) {
 
 export class SvgPath {
   constructor() {
-    /** @type {Matrix} */
     this.matrix = [1, 0, 0, 1, 0, 0];
     this.path = "";
     /** @type {Rectangle | null} the path, while it is one rectangle */
@@ -123,25 +122,14 @@ export class SvgPath {
     this.add("C", x1, y1, x2, y2, x, y);
   }
 
+  /** Whole circles alone, which are what pictures have. */
   /** @param {number} x @param {number} y @param {number} radius @param {number} from @param {number} to */
-  arc(x, y, radius, from, to, against = false) {
-    const whole = Math.abs(to - from) >= 2 * Math.PI - 1e-9;
-    const middle = whole ? from + Math.PI : to;
-    const point = (/** @type {number} */ angle) =>
-      this.at(x + radius * Math.cos(angle), y + radius * Math.sin(angle))
-        .map(formatNumber)
-        .join(" ");
-    const turn = against ? ((from - to) % (2 * Math.PI)) + 2 * Math.PI : ((to - from) % (2 * Math.PI)) + 2 * Math.PI;
-    const large = Number(turn % (2 * Math.PI) > Math.PI);
-    const part = (/** @type {number} */ end, /** @type {number} */ far) =>
-      `A${formatNumber(radius)} ${formatNumber(radius)} 0 ${far} ${Number(!against)} ${point(end)}`;
-    this.path += `${this.path ? "L" : "M"}${point(from)}`;
-    this.path += whole ? part(middle, 0) + part(from, 0) : part(to, large);
-    this.rectangle = null;
-  }
-
-  closePath() {
-    this.path += "Z";
+  arc(x, y, radius, from, to) {
+    if (to - from < 2 * Math.PI) throw new Error("only whole circles are drawn");
+    const side = formatNumber(radius);
+    this.add(this.path ? "L" : "M", x + radius, y);
+    for (const end of [x - radius, x + radius])
+      this.path += `A${side} ${side} 0 0 1 ${this.at(end, y).map(formatNumber).join(" ")}`;
   }
 
   /** @param {number} x @param {number} y @param {number} w @param {number} h */

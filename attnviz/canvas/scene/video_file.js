@@ -5,10 +5,8 @@ import { getFirstEncodableVideoCodec } from "mediabunny";
 
 const FORMATS = { webm: WebMOutputFormat, mp4: Mp4OutputFormat };
 
-/**
- * A video that a canvas is drawn into, frame after frame; null where this browser encodes none of its kind.
- * @param {"webm" | "mp4"} kind @param {HTMLCanvasElement} canvas
- */
+/** A video that a canvas is drawn into, frame after frame; null where this browser encodes none of its kind. */
+/** @param {"webm" | "mp4"} kind @param {HTMLCanvasElement} canvas */
 export async function beginVideo(kind, canvas) {
   const { width, height } = canvas;
   const [format, quality] = [new FORMATS[kind](), new Quality("very-high")];

@@ -10,7 +10,6 @@ import { textWidth, wrapText } from "../scene/text_width.js";
 
 /** @import { Colours, DrawingContext, ForFile, ScoreTableHeader, Theme } from "../shared/types.js" */
 /** @import { Figure } from "../scene/figure.js" */
-/** @import { SvgContext } from "../scene/svg_context.js" */
 /** @typedef {ReturnType<typeof scoreScene>} ScoreScene */
 /** @typedef {{ key: string, alpha: number, weight: number }} WeightMark the weight of a token of the sentence */
 
@@ -56,10 +55,8 @@ function marginsOf(values) {
   return { rows, columns: values[0].map((_value, k) => values.reduce((sum, row) => sum + row[k], 0)) };
 }
 
-/**
- * Where words stand: all of them, or those with the most weight and their neighbours, as many as there is room for.
- * @param {ScoreTableHeader} header @param {number} width
- */
+/** Where words stand: all of them, or those with the most weight and their neighbours, as many as there is room for. */
+/** @param {ScoreTableHeader} header @param {number} width */
 function placeWords({ tokens, query, key, source, row }, width) {
   const told = [query, key, source].filter((i) => i !== null);
   const order = [...tokens.keys()].sort((a, b) => rank(b) - rank(a));
@@ -262,6 +259,6 @@ function drawMargins(context, { header, largest, theme, table, cell, font, bars,
 /** @param {ForFile<ScoreTableHeader> & { colours: Colours }} header @param {Uint8Array} _payload @param {Theme} theme @returns {Figure} */
 export function scoreFigure(header, _payload, theme) {
   const scene = scoreScene({ session: "", ack: 0, ...header }, FILE_WIDTH, theme);
-  const draw = (/** @type {SvgContext} */ context) => drawScore(context, scene);
+  const draw = (/** @type {DrawingContext} */ context) => drawScore(context, scene);
   return { width: scene.width, height: Math.ceil(scene.height), title: header.title, draw };
 }

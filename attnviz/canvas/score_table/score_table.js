@@ -6,7 +6,6 @@ import { createButton, createBox, el, fill, setAttribute, setProperty, setText }
 import { scrollBehaviour } from "../shared/motion.js";
 import { formatPercent } from "../shared/numbers.js";
 import { Glide, marksBetween } from "../scene/glide.js";
-import { offerPicture } from "../shared/offer.js";
 import { sizeCanvas } from "../shared/surface.js";
 import { drawScore, scoreFigure, scoreScene, weightMarks } from "./score_scene.js";
 
@@ -38,13 +37,13 @@ class ScoreTable extends View {
     this.glide = new Glide(this.canvas, draw, marksBetween);
     this.picture = createBox("st-picture", this.canvas);
     root.replaceChildren(this.picture, this.buttons, this.said);
-    offerPicture(root, () => [["score", { ...this.displayed, title: "" }, new Uint8Array()]], scoreFigure);
+    this.offer("score", scoreFigure);
   }
 
   /** What is on show: of a training, the numbers of the step that its run stands on. */
   get displayed() {
     const step = this.header.steps?.[this.at];
-    return step ? { ...this.header, ...step, at: this.at } : this.header;
+    return step ? { ...super.displayed, ...step, at: this.at } : super.displayed;
   }
 
   /** @param {Component} component */

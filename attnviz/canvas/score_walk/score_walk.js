@@ -6,7 +6,6 @@ import { labelledSlider } from "../shared/controls.js";
 import { createBox, el, fill, setAttribute } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { formatFixed, formatGrouped, formatPercent } from "../shared/numbers.js";
-import { offerPicture } from "../shared/offer.js";
 import { sizeCanvas } from "../shared/surface.js";
 import { placeOn, presentationRoom } from "../shared/window.js";
 import { AROUND, drawWalk, readWalks, stopAtX, walkFigure, walkFilm, walkScene } from "./score_walk_scene.js";
@@ -23,8 +22,6 @@ class ScoreWalk extends FilmView {
     super(root);
     /** @type {ReturnType<typeof readWalks>} */
     this.stops = [];
-    /** @type {Uint8Array} */
-    this.payload = new Uint8Array();
     /** @type {ReturnType<typeof walkScene> | null} */
     this.scene = null;
     this.canvas = el("canvas", "av-pan sw-canvas", null, { role: "img" });
@@ -33,19 +30,12 @@ class ScoreWalk extends FilmView {
     this.slider.line.prepend(this.players[0].button);
     root.replaceChildren(createBox("", this.canvas), this.slider.line);
     this.followDrag(this.canvas, (event) => (this.scene ? stopAtX(this.scene, placeOn(this.canvas, event)[0]) : null));
-    const told = () => ({ ...this.header, at: this.at, title: "" });
-    offerPicture(
-      root,
-      () => [["walk", told(), this.payload]],
-      walkFigure,
-      () => walkFilm(told(), this.payload),
-    );
+    this.offer("walk", walkFigure, walkFilm);
   }
 
   /** @param {Component} component */
   show(component) {
     const { header, payload, before } = this.receive(component);
-    this.payload = payload;
     this.stops = readWalks(header, payload);
     this.arrive(header.d_k.length - 1, !before);
     if (!before) this.playOnArrival();

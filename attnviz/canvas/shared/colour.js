@@ -42,10 +42,7 @@ export function colourAt(stops, t) {
   return mixColours(rgb(from), rgb(to), Math.min(1, Math.max(0, (t - t0) / (t1 - t0))));
 }
 
-/**
- * @param {Rgb} colour
- * @param {number} alpha 0 to 255
- */
+/** @param {Rgb} colour @param {number} alpha 0 to 255 */
 export function toPixel([r, g, b], alpha = 255) {
   return ((alpha << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }

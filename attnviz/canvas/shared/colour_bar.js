@@ -6,8 +6,7 @@ import { tickText } from "./numbers.js";
 import { drawWith } from "./surface.js";
 import { textWidth } from "../scene/text_width.js";
 
-/** @import { SvgContext } from "../scene/svg_context.js" */
-/** @import { Colours, Scale, Theme } from "./types.js" */
+/** @import { Colours, DrawingContext, Scale, Theme } from "./types.js" */
 /** @typedef {{ scale: Scale, signed: boolean, unit: string, colours: Colours }} BarHeader */
 
 /**
@@ -55,7 +54,7 @@ export function barWidth(unit, hatched) {
 
 /**
  * The same bar in a file.
- * @param {SvgContext} context @param {number} x @param {number} y @param {BarHeader} header @param {Theme} theme
+ * @param {DrawingContext} context @param {number} x @param {number} y @param {BarHeader} header @param {Theme} theme
  * @param {string | null} hatched
  */
 export function drawBarInFile(context, x, y, { scale, signed, unit, colours }, theme, hatched) {

@@ -2,10 +2,12 @@
 // Python.
 
 import { createButton, el } from "./dom.js";
+import { offerPicture } from "./offer.js";
 import { readHeader } from "./packing.js";
 import { watchSize } from "./surface.js";
 
-/** @import { Component } from "./types.js" */
+/** @import { MakeFigure } from "../scene/figure_engine.js" */
+/** @import { Component, Film } from "./types.js" */
 
 /** The element that the component's HTML consists of. @param {Component<any>} component */
 export function rootElement(component) {
@@ -121,14 +123,25 @@ export class Drawing {
   }
 }
 
-/**
- * A view of what Python sends as it is.
- * @template Header
- * @extends {Drawing<Header>}
- */
+/** A view of what Python sends as it is. @template Header @extends {Drawing<Header>} */
 export class View extends Drawing {
+  /** @type {Uint8Array} */
+  payload = new Uint8Array();
+
   get header() {
     return this.shown;
+  }
+
+  /** What is on show, as a file is told of it. */
+  get displayed() {
+    return { ...this.header, title: "" };
+  }
+
+  /** Offers what is on show, as a figure of this name, and as a film where it moves. */
+  /** @param {string} scene @param {MakeFigure} make @param {(header: any, payload: Uint8Array) => Film | null} [film] */
+  offer(scene, make, film) {
+    const part = () => /** @type {[string, any, Uint8Array]} */ ([scene, this.displayed, this.payload]);
+    offerPicture(this.root, () => [part()], make, film && (() => film(this.displayed, this.payload)));
   }
 
   /** Takes what has come in the place of what was on show. @param {Component} component */
@@ -136,6 +149,7 @@ export class View extends Drawing {
     const before = this.held;
     const { header, payload } = this.open(component);
     this.hold(header);
+    this.payload = payload;
     return { header, payload, before };
   }
 }
@@ -158,10 +172,8 @@ export class Sequence {
     return this.sent;
   }
 
-  /**
-   * Tells Python of a gesture, whose value has no number yet.
-   * @param {{ component: Pick<Component, "setStateValue"> | null }} view @param {string} name @param {object} value
-   */
+  /** Tells Python of a gesture, whose value has no number yet. */
+  /** @param {{ component: Pick<Component, "setStateValue"> | null }} view @param {string} name @param {object} value */
   send(view, name, value) {
     this.keep(view, name, value);
     this.again?.();
@@ -194,11 +206,7 @@ export class Sequence {
   }
 }
 
-/**
- * What was kept last, at most so much.
- * @template Value
- * @extends {Map<string, Value>}
- */
+/** What was kept last, at most so much. @template Value @extends {Map<string, Value>} */
 export class Latest extends Map {
   /** @param {number} most */
   constructor(most) {

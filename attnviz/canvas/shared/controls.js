@@ -56,10 +56,8 @@ export function radioGroup(group, buttons, current) {
 
 /** @typedef {{ line: HTMLElement, input: HTMLInputElement, value: HTMLOutputElement }} LabelledSlider */
 
-/**
- * A slider of stops, the first being 0. It moves the picture at once; Python hears of it on release.
- * @param {number} last @param {(stop: number) => void} move @param {() => void} release
- */
+/** A slider of stops, the first being 0. It moves the picture at once; Python hears of it on release. */
+/** @param {number} last @param {(stop: number) => void} move @param {() => void} release */
 export function stopSlider(last, move, release) {
   const input = el("input", "av-slider-range", null, { type: "range", min: "0", max: String(last), step: "1" });
   input.addEventListener("input", () => move(Number(input.value)));

@@ -5,10 +5,7 @@
 /** @typedef {(into: Uint8Array, edit: Edit, head: Pick<RawHead, "shape" | "mask">) => void} WriteMask */
 /** @typedef {(head: Pick<RawHead, "scale" | "dHead">, edit: Edit) => number} Factor */
 
-/**
- * Each mask, written as ones and zeros, one a cell: 1 = may attend.
- * @satisfies {Record<string, WriteMask>}
- */
+/** Each mask, written as ones and zeros, one a cell: 1 = may attend. @satisfies {Record<string, WriteMask>} */
 export const MASKS = {
   model: (into, _edit, { mask }) => fillGiven(into, mask),
   none: (into) => void into.fill(1),
@@ -17,10 +14,7 @@ export const MASKS = {
   painted: (into, { painted }) => fillGiven(into, painted),
 };
 
-/**
- * What multiplies q·k under each scale.
- * @satisfies {Record<string, Factor>}
- */
+/** What multiplies q·k under each scale. @satisfies {Record<string, Factor>} */
 export const SCALES = {
   model: ({ scale }) => scale,
   none: () => 1,
@@ -51,11 +45,8 @@ export function isEdited({ mask, hidden, scale, factor }) {
   return mask !== "model" || hidden.length > 0 || (scale === "factor" ? factor !== 1 : scale !== "model");
 }
 
-/**
- * Whether the edit takes the mask away, and its outcome is what is looked at.
- * @param {Edit} edit
- * @param {string} seen "before", "after" or "difference"
- */
+/** Whether the edit takes the mask away, and its outcome is what is looked at. */
+/** @param {Edit} edit @param {string} seen "before", "after" or "difference" */
 export function isUnmasked({ mask, hidden }, seen) {
   return mask === "none" && hidden.length === 0 && seen === "after";
 }

@@ -37,8 +37,18 @@ export class MovedView extends View {
   /** Draws what is to be seen now. */
   draw() {}
 
+  /** Finds the room that there is. */
+  measure() {}
+
   resize() {
+    if (!this.held || !this.root.clientWidth) return;
+    this.measure();
     this.draw();
+  }
+
+  /** With what a hand has changed. */
+  get displayed() {
+    return { ...super.displayed, .../** @type {object} */ (JSON.parse(this.spelled(this))) };
   }
 
   /** Whether a hand or a film is at work. */
@@ -159,15 +169,14 @@ export class FilmView extends MovedView {
     this.movers.push({ button: addButton(bar, sign, "", () => this.goTo(this.at + by)), word });
   }
 
-  /**
-   * Moves the film while a hand drags on a picture.
-   * @param {HTMLElement} picture @param {(event: PointerEvent) => number | null} stopAt the stop under it
-   */
+  /** Moves the film while a hand drags on a picture. */
+  /** @param {HTMLElement} picture @param {(event: PointerEvent) => number | null} stopAt the stop under it */
   followDrag(picture, stopAt, move = (/** @type {number} */ stop) => this.stand(stop)) {
     const follow = (/** @type {PointerEvent} */ event) => {
       const stop = this.holding ? stopAt(event) : null;
       if (stop !== null) move(stop);
     };
+    picture.classList.add("av-dragged");
     picture.addEventListener("pointerdown", (event) => {
       picture.setPointerCapture(event.pointerId);
       this.grab();
@@ -220,10 +229,8 @@ export class FilmView extends MovedView {
     this.rest();
   }
 
-  /**
-   * Arrow keys, Home and End go to stops.
-   * @param {KeyboardEvent} event @param {Record<string, () => void>} [others] what other keys do
-   */
+  /** Arrow keys, Home and End go to stops. */
+  /** @param {KeyboardEvent} event @param {Record<string, () => void>} [others] what other keys do */
   stepKeys(event, others = {}) {
     if (event.target === this.range) return;
     /** @type {Record<string, () => void>} */

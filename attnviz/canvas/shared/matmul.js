@@ -46,10 +46,8 @@ export function createMemory(bytes, kernel) {
     },
     /** A view of numbers in the memory. @param {number} at @param {number} count */
     floats: (at, count) => new Float32Array(memory.buffer, at, count),
-    /**
-     * y (t, n) = x (t, k) times the weight (n, k) transposed.
-     * @param {Weight} weight @param {number} x @param {number} y @param {number} t
-     */
+    /** y (t, n) = x (t, k) times the weight (n, k) transposed. */
+    /** @param {Weight} weight @param {number} x @param {number} y @param {number} t */
     multiply(weight, x, y, t) {
       const [n, k] = weight.shape;
       const before = used;
@@ -79,10 +77,8 @@ function plainMemory(bytes) {
   };
 }
 
-/**
- * The same product in JavaScript.
- * @param {ArrayBuffer} buffer @param {Weight} weight @param {number} x @param {number} y @param {number} t
- */
+/** The same product in JavaScript. */
+/** @param {ArrayBuffer} buffer @param {Weight} weight @param {number} x @param {number} y @param {number} t */
 function multiplyInJavaScript(buffer, weight, x, y, t) {
   const [n, k] = weight.shape;
   const given = new Float32Array(buffer, x, t * k);
@@ -106,10 +102,8 @@ function multiplyInJavaScript(buffer, weight, x, y, t) {
   }
 }
 
-/**
- * Write one row of a weight as 32-bit numbers.
- * @param {ArrayBuffer} buffer @param {Weight} weight @param {number} number which row @param {Float32Array} into
- */
+/** Write one row of a weight as 32-bit numbers. */
+/** @param {ArrayBuffer} buffer @param {Weight} weight @param {number} number which row @param {Float32Array} into */
 export function unpack(buffer, weight, number, into) {
   const from = weight.at + number * rowBytes(weight);
   if (weight.kind === "F32") {

@@ -12,7 +12,6 @@ import { joinFigures } from "../scene/side_by_side.js";
  * @param {Picture["ready"]} [ready] where a change is drawn later than at once
  */
 export function offerPicture(root, parts, make, film, ready) {
-  /** @type {Picture} */
   const picture = {
     ready,
     parts,

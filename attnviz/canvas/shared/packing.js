@@ -115,12 +115,7 @@ export function strongestOfBlocks(codes, [nq, nk], step, signed) {
 /** Of blobs; in those made before it was written it is 0. `VERSION` of base/packed.py is the same. */
 const VERSION = 1;
 
-/**
- * Splits a blob into its header and its payload.
- * @template T
- * @param {Uint8Array} bytes
- * @returns {[T, Uint8Array]}
- */
+/** Splits a blob into its header and its payload. @template T @param {Uint8Array} bytes @returns {[T, Uint8Array]} */
 export function readHeader(bytes) {
   if (bytes[3] > VERSION) throw new Error(`version ${bytes[3]} of the format is not known: load the page again`);
   const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true) & 0xffffff;

@@ -26,7 +26,6 @@ export function listenToGestures(stage, { begin, point, zoom, takesWheel }) {
   const down = new Map();
   /** @type {Gesture | null} */
   let gesture = null;
-  /** @type {Place} */
   let from = { clientX: 0, clientY: 0 };
   let moved = false;
   /** @type {Place & { size: number } | null} how far two fingers are apart, and their middle */

@@ -15,10 +15,7 @@ export function largestFactor({ scale }) {
   return Math.max(10, scale > 0 ? 1 / scale : 0);
 }
 
-/**
- * @param {number} place 0 to 1
- * @param {number} most
- */
+/** @param {number} place 0 to 1 @param {number} most */
 export function factorAt(place, most) {
   const u = 2 * clamp(place, 0, 1) - 1;
   if (u < 0) return 1 - bendScale(-u, LINEAR.below);

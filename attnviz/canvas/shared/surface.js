@@ -21,16 +21,15 @@ export function drawWith(context, how) {
 /**
  * Gives the canvas its size in CSS pixels; answers an empty context whose unit is one CSS pixel.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
- * @param {boolean} styled false where the style sheet gives it its size
  */
-export function sizeCanvas(canvas, width, height, styled = true) {
+export function sizeCanvas(canvas, width, height) {
   const ratio = sharpness(canvas);
   const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
   if (canvas.style.visibility) canvas.style.visibility = "";
   if (canvas.width !== w || canvas.height !== h) {
     canvas.width = w;
     canvas.height = h;
-    if (styled) Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+    Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
   }
   const context = canvasContext(canvas);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -38,21 +37,14 @@ export function sizeCanvas(canvas, width, height, styled = true) {
   return drawingContext(canvas);
 }
 
-/**
- * Lays an element over a place of a drawing.
- * @template {HTMLElement} T
- * @param {T} element @param {Rectangle} place
- */
+/** Lays an element over a place of a drawing. @template {HTMLElement} T @param {T} element @param {Rectangle} place */
 export function layOver(element, { x, y, w, h }) {
   Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px` });
   return element;
 }
 
-/**
- * Strokes lines across a rectangle at these heights, and down it at these places.
- * @param {DrawingContext} context @param {Rectangle} rectangle @param {number[]} heights
- * @param {number[]} places
- */
+/** Strokes lines across a rectangle at these heights, and down it at these places. */
+/** @param {DrawingContext} context @param {Rectangle} rectangle @param {number[]} heights @param {number[]} places */
 export function strokeGrid(context, { x, y, w, h }, heights, places) {
   context.beginPath();
   for (const at of heights) {
@@ -74,10 +66,8 @@ export function strokePath(context, ...corners) {
   context.stroke();
 }
 
-/**
- * Saves a context, and clips it to a rectangle with so much around it.
- * @param {DrawingContext} context @param {Rectangle} rectangle @param {number} beside
- */
+/** Saves a context, and clips it to a rectangle with so much around it. */
+/** @param {DrawingContext} context @param {Rectangle} rectangle @param {number} beside */
 export function clipTo(context, { x, y, w, h }, beside, above = beside) {
   context.save();
   context.beginPath();
@@ -206,11 +196,8 @@ export function nextPaint() {
   return Promise.race([new Promise(afterPainting), pause(PATIENCE)]);
 }
 
-/**
- * Calls `then` when a picture that is still coming has been drawn, or takes too long.
- * @param {Promise<void> | null} coming null where it is drawn in this frame
- * @param {() => void} then
- */
+/** Calls `then` when a picture that is still coming has been drawn, or takes too long. */
+/** @param {Promise<void> | null} coming null where it is drawn in this frame @param {() => void} then */
 export function afterDrawing(coming, then) {
   void Promise.race([coming, pause(PATIENCE)]).then(() => requestAnimationFrame(() => afterPainting(then)));
 }

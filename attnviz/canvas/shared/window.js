@@ -83,10 +83,8 @@ export function presentationRoom(root) {
   return left < LEAST ? null : left / magnification(root);
 }
 
-/**
- * How high a picture is that takes the window down to what stands below it.
- * @param {Element} root @param {{ least: number, most: number, below: number }} room in its own pixels
- */
+/** How high a picture is that takes the window down to what stands below it. */
+/** @param {Element} root @param {{ least: number, most: number, below: number }} room in its own pixels */
 export function pictureHeight(root, { least, most, below }) {
   const presented = presentationRoom(root);
   const room = presented ?? (globalThis.innerHeight - placeOnPage(root)) / magnification(root);

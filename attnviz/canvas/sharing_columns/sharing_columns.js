@@ -4,7 +4,6 @@ import { readTheme } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
 import { el, fill, setAttribute, setText } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
-import { offerPicture } from "../shared/offer.js";
 import { sizeCanvas } from "../shared/surface.js";
 import { pictureHeight, placeOn } from "../shared/window.js";
 import { Glide, marksBetween } from "../scene/glide.js";
@@ -36,13 +35,7 @@ class SharingColumns extends FilmView {
     this.followDrag(this.canvas, (event) =>
       Math.round((placeOn(this.canvas, event)[0] / this.canvas.clientWidth) * this.last),
     );
-    const saved = () => ({ ...this.header, at: this.at, title: "" });
-    offerPicture(
-      root,
-      () => [["sharing", saved(), new Uint8Array()]],
-      sharingFigure,
-      () => sharingFilm(saved()),
-    );
+    this.offer("sharing", sharingFigure, sharingFilm);
   }
 
   /** @param {Component} component */

@@ -159,11 +159,8 @@ function captionMarks({ race, machine, look, lane, isNarrow, key, colour, taken,
   const written = { colour: readableColour(colour, look.theme.background), weight: 600 };
   const middle = lane.top + lane.h / 2;
   const counted = fill(count, { n: steps });
-  const toRight = (
-    /** @type {string} */ id,
-    /** @type {string} */ text,
-    /** @type {Partial<Mark> & { size: number }} */ how,
-  ) =>
+  /** @param {string} id @param {string} text @param {Partial<Mark> & { size: number }} how */
+  const toRight = (id, text, how) =>
     textMark(key(id), text, { x: look.width - 4 - textWidth(text, how.size, how.weight === 600 ? 600 : 400), ...how });
   if (isNarrow) {
     const line = { y: lane.name + 12, size: 15, ...written };
@@ -233,11 +230,9 @@ export function raceFigure(header, _payload, theme) {
 /** @param {ForFile<RaceHeader>} header @param {Uint8Array} payload @returns {Film} */
 export function raceFilm(header, payload) {
   const { distance, ticks, words } = header;
-  const figure = (
-    /** @type {number} */ share,
-    /** @type {Theme} */ theme,
-    /** @type {boolean | undefined} */ _bar,
-    upright = false,
-  ) => raceFigure({ ...header, at: clamp(share, 0, 1) * distance * ticks, title: "", upright }, payload, theme);
-  return { name: words.race, seconds: 1 + 0.3 * distance, frames: FRAMES * distance + 1, figure };
+  return {
+    ...{ name: words.race, seconds: 1 + 0.3 * distance, frames: FRAMES * distance + 1 },
+    figure: (share, theme, _bar, upright = false) =>
+      raceFigure({ ...header, at: clamp(share, 0, 1) * distance * ticks, title: "", upright }, payload, theme),
+  };
 }

@@ -6,7 +6,6 @@ import { SLIDER_STEPS } from "../shared/controls.js";
 import { createBox, createButton, el, fill, setAttribute, setName, setText } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { clamp } from "../shared/numbers.js";
-import { offerPicture } from "../shared/offer.js";
 import { layOver, sizeCanvas } from "../shared/surface.js";
 import { pictureHeight, placeOn, presentationRoom } from "../shared/window.js";
 import { Glide } from "../scene/glide.js";
@@ -49,14 +48,7 @@ class SignalRace extends FilmView {
     root.replaceChildren(createBox("sr-stage", this.canvas, this.goal, this.tools), this.bar, this.said);
     this.glide = new Glide(this.canvas, (/** @type {Mark[]} */ marks) => this.paint(marks), travel);
     this.listen();
-    const saved = () => ({ ...this.header, ...this.state, title: "" });
-    const none = new Uint8Array();
-    offerPicture(
-      root,
-      () => [["race", saved(), none]],
-      raceFigure,
-      () => raceFilm(saved(), none),
-    );
+    this.offer("race", raceFigure, raceFilm);
   }
 
   listen() {
@@ -114,12 +106,6 @@ class SignalRace extends FilmView {
     const own = this.bar.offsetHeight + this.said.offsetHeight + 16;
     const below = presentationRoom(this.root) === null ? Math.max(ROOM.below, own) : own;
     this.height = pictureHeight(this.root, { ...ROOM, below });
-  }
-
-  resize() {
-    if (!this.held || !this.root.clientWidth) return;
-    this.measure();
-    this.draw();
   }
 
   /** @param {number} stops */

@@ -11,8 +11,7 @@ import { wrapText } from "../scene/text_width.js";
 import { filmOfSteps } from "../scene/film.js";
 
 /** @import { Figure } from "../scene/figure.js" */
-/** @import { SvgContext } from "../scene/svg_context.js" */
-/** @import { SoftmaxFigureHeader, SoftmaxFilmHeader, Theme } from "../shared/types.js" */
+/** @import { DrawingContext, SoftmaxFigureHeader, SoftmaxFilmHeader, Theme } from "../shared/types.js" */
 
 const [HIGH, BETWEEN, LINE] = [150, 24, 18];
 /** Pixels of a row that stands alone, and of one of several. */
@@ -44,7 +43,7 @@ export function softmaxFigure(header, payload, theme) {
     Boolean,
   );
   const foot = height + 8;
-  const draw = (/** @type {SvgContext} */ context) => {
+  const draw = (/** @type {DrawingContext} */ context) => {
     rows.forEach((scene, panel) => {
       context.save();
       context.translate(places[panel][0], places[panel][1]);

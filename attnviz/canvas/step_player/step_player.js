@@ -6,7 +6,6 @@ import { viewComponent } from "../shared/component.js";
 import { createBox, setAttribute, createButton, el, fill, joinTexts, setText, visibleToken } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { clamp, formatPercent } from "../shared/numbers.js";
-import { offerPicture } from "../shared/offer.js";
 import { toFloats } from "../shared/packing.js";
 import { stepFigure, stepFilm } from "./step_player_figure.js";
 import { drawStep, filmOf, newRows, playerLayout, rowAt, stepOfRow } from "./step_player_scene.js";
@@ -36,8 +35,6 @@ class StepPlayer extends FilmView {
     super(root);
     /** @type {Film | null} the head's numbers */
     this.numbers = null;
-    /** @type {Uint8Array} */
-    this.payload = new Uint8Array();
     /** @type {number | null} */
     this.pointed = null;
     this.draw = oncePerFrame(() => this.picture());
@@ -59,13 +56,7 @@ class StepPlayer extends FilmView {
     this.readout = el("div", "sp-readout", null, { "aria-live": "polite" });
     this.side = el("canvas", "", null, { role: "img" });
     this.build();
-    const header = () => ({ ...this.header, at: this.at, title: "" });
-    offerPicture(
-      root,
-      () => [["steps", header(), this.payload]],
-      stepFigure,
-      () => (this.header.steps.length > 1 ? stepFilm(header(), this.payload) : null),
-    );
+    this.offer("steps", stepFigure, (header, payload) => (header.steps.length > 1 ? stepFilm(header, payload) : null));
   }
 
   build() {
@@ -86,7 +77,6 @@ class StepPlayer extends FilmView {
   /** @param {Component} component */
   show(component) {
     const { header, payload, before } = this.receive(component);
-    this.payload = payload;
     this.numbers = filmOf(header, toFloats(payload));
     const grows = before !== null && header.steps.length > before.steps.length && header.labels[0] === before.labels[0];
     const newest = grows && this.at === before.steps.length - 1;

@@ -8,8 +8,7 @@ import { filmOfSteps } from "../scene/film.js";
 import { placeBoxes } from "../scene/side_by_side.js";
 
 /** @import { Figure } from "../scene/figure.js" */
-/** @import { SvgContext } from "../scene/svg_context.js" */
-/** @import { ForFile, PlayedRun, Theme } from "../shared/types.js" */
+/** @import { DrawingContext, ForFile, PlayedRun, Theme } from "../shared/types.js" */
 
 /** Pixels of the scene, of what stands beside it, and between them; below the tokens. */
 const [SCENE, SIDE, BETWEEN, BELOW] = [713, 380, 28, 8];
@@ -26,7 +25,7 @@ export function stepFigure(header, payload, theme) {
   ];
   const { places, width, height } = placeBoxes(halves, upright, BETWEEN);
   const tape = placeTape(header, at, width);
-  const draw = (/** @type {SvgContext} */ context) => {
+  const draw = (/** @type {DrawingContext} */ context) => {
     drawTape(context, tape, theme);
     context.save();
     context.translate(0, tape.height + BELOW);

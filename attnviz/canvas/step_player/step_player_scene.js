@@ -45,12 +45,8 @@ function drawTitles(context, { layout, theme, header, at }) {
   const { words, labels } = header;
   const token = visibleToken(labels[newRows(header.steps, at)[1] - 1]);
   drawWith(context, { font: `600 12px ${theme.font}`, textBaseline: "middle", textAlign: "left" });
-  const write = (
-    /** @type {string} */ text,
-    /** @type {number} */ x,
-    /** @type {number} */ room,
-    colour = theme.text,
-  ) => {
+  /** @param {string} text @param {number} x @param {number} room */
+  const write = (text, x, room, colour = theme.text) => {
     context.fillStyle = colour;
     context.fillText(shortenText(text, room, 12, 600), x, 9);
   };

@@ -23,7 +23,6 @@ import { clipTo, drawWith, fillBox, frameBox, roundedRect, writeText } from "../
 /** @import { BoardStart, PlacedBoard, SheetStart, StandingSheet } from "./board_geometry.js" */
 /** @import { Board, BoardCell, BoardFigureHeader, DrawingContext, FigurePart, Rectangle, TensorColours, Theme } from "../shared/types.js" */
 /** @import { Figure } from "../scene/figure.js" */
-/** @import { SvgContext } from "../scene/svg_context.js" */
 
 /**
  * A board on its way: its matrices have come a `share` of their way from where they started, its new numbers a `born` part of
@@ -214,7 +213,7 @@ export function boardFigure(header, _payload, theme, bar) {
     title,
     width: Math.ceil(Math.max(board.width, placed?.width ?? 0)),
     height: board.height + above,
-    draw: (/** @type {SvgContext} */ context) => {
+    draw: (/** @type {DrawingContext} */ context) => {
       const tensors = map?.steps[place[0]].boards[place[1]];
       if (map && placed && tensors) drawMap(context, { map, placed, at: place[0], board: tensors, theme, colours });
       context.save();

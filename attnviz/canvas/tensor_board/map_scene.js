@@ -24,10 +24,8 @@ function cellSize({ rows, cols }, high) {
   return Math.min(CELL, high / rows, WIDEST / cols);
 }
 
-/**
- * Places every tensor, each step's in a column: what comes in new, then what is made of it.
- * @param {BoardMap} map @param {number} width that it fills at least @param {number} height
- */
+/** Places every tensor, each step's in a column: what comes in new, then what is made of it. */
+/** @param {BoardMap} map @param {number} width that it fills at least @param {number} height */
 export function placeMap({ steps, tensors }, width, height) {
   const named = height > NAMED;
   const above = named ? ABOVE : AROUND + 2;

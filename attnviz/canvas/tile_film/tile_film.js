@@ -35,13 +35,13 @@ class TileFilm extends FilmView {
     /** @type {import("./tile_film_scene.js").TileScene | null} */
     this.scene = null;
     /** @type {Uint8Array} */
-    this.payload = new Uint8Array(); // what cells and lines hold
+    this.cells = new Uint8Array(); // what cells and lines hold, which is too much to come with each answer
     const header = () => ({ ...this.header, at: this.at, title: "" });
     offerPicture(
       root,
-      () => [["tiles", header(), this.payload]],
+      () => [["tiles", header(), this.cells]],
       tileFigure,
-      () => this.scene && tileFilm(header(), this.payload),
+      () => this.scene && tileFilm(header(), this.cells),
     );
     this.draw = oncePerFrame(() => this.picture());
     this.bar = el("div", "av-wrap tf-bar");
@@ -63,10 +63,6 @@ class TileFilm extends FilmView {
     root.replaceChildren(this.bar, this.stage, this.race, this.readout);
     root.style.visibility = "hidden"; // its heights are not known before the first picture
     this.listen();
-  }
-
-  resize() {
-    this.draw();
   }
 
   get layout() {
@@ -103,9 +99,9 @@ class TileFilm extends FilmView {
     }
     this.tile.setAttribute("aria-label", header.words.tile);
     this.arrive(header.tiles.length - 1, other);
-    const bytes = this.scene ? this.payload : header.address ? await this.fetch(header.address) : payload;
+    const bytes = this.scene ? this.cells : header.address ? await this.fetch(header.address) : payload;
     if (this.header !== header) return;
-    this.payload = bytes;
+    this.cells = bytes;
     this.scene = tileScene(
       header,
       this.scene?.numbers ?? readTileNumbers(header, bytes),

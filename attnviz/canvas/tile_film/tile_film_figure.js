@@ -7,8 +7,7 @@ import { wrapText } from "../scene/text_width.js";
 import { clamp } from "../shared/numbers.js";
 
 /** @import { Figure } from "../scene/figure.js" */
-/** @import { SvgContext } from "../scene/svg_context.js" */
-/** @import { Film, ForFile, Theme, TileRun } from "../shared/types.js" */
+/** @import { DrawingContext, Film, ForFile, Theme, TileRun } from "../shared/types.js" */
 
 /** Pixels of a figure, wide and upright, how high its memories and race are where there is a choice, and a line of text. */
 const [WIDE, UPRIGHT, HIGH, COLUMN] = [1000, 560, 450, 480];
@@ -25,7 +24,7 @@ export function tileFigure(header, payload, theme, _bar, share = 1) {
   const said = [describeRace(header, at), describeLine(header, scene.numbers, at, line)];
   const texts = said.map((text) => wrapText(text, COLUMN, LINE.size));
   const below = upright ? texts[0].length * LINE.line + 6 : 0;
-  const draw = (/** @type {SvgContext} */ context) => {
+  const draw = (/** @type {DrawingContext} */ context) => {
     drawFilm(context, scene, layout, line);
     context.fillStyle = theme.text;
     texts.forEach((lines, n) => {
@@ -41,12 +40,8 @@ export function tileFigure(header, payload, theme, _bar, share = 1) {
 export function tileFilm(header, payload) {
   const { tiles, words } = header;
   const last = tiles.length - 1;
-  const figure = (
-    /** @type {number} */ time,
-    /** @type {Theme} */ theme,
-    /** @type {boolean | undefined} */ bar,
-    upright = false,
-  ) => {
+  /** @type {Film["figure"]} */
+  const figure = (time, theme, bar, upright = false) => {
     const { at, share } = momentOf(clamp(time, 0, 1) * last);
     return tileFigure({ ...header, at, title: describeStep(header, at), upright }, payload, theme, bar, share);
   };

@@ -307,12 +307,8 @@ function drawRace(context, scene, { race, lane, label, isNarrow }) {
     writeText(context, name, race.x, middle, theme, "600 13px");
     writeText(context, counts[n], race.x + race.w, middle, theme, "13px", 1, "right");
   });
-  const bar = (
-    /** @type {number} */ n,
-    /** @type {number} */ from,
-    /** @type {number} */ size,
-    /** @type {string} */ colour,
-  ) => {
+  /** @param {number} n @param {number} from @param {number} size @param {string} colour */
+  const bar = (n, from, size, colour) => {
     const place = { x: race.x + left + from * scale, y: top(n), w: size * scale, h: lane };
     fillBox(context, place, colour, 0.25);
     fillBox(context, { ...place, w: clamp(bytes - from, 0, size) * scale }, colour);

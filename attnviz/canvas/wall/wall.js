@@ -295,10 +295,8 @@ class Wall extends View {
     return parts;
   }
 
-  /**
-   * The words with rows of bars above them.
-   * @param {Question} question @param {[string, Bar[], string][]} rows a name, a bar for each word, and a class
-   */
+  /** The words with rows of bars above them. */
+  /** @param {Question} question @param {[string, Bar[], string][]} rows a name, a bar for each word, and a class */
   table({ words, query }, rows) {
     const table = el("div", `wl-table${rows.length > 1 ? " wl-two" : ""}`);
     table.style.gridTemplateColumns = `minmax(70px, auto) repeat(${words.length}, minmax(max-content, 1fr))`;

@@ -7,7 +7,6 @@ import { createBox, createButton, el, fill, setAttribute, setText, visibleToken 
 import { FilmView } from "../shared/film_view.js";
 import { clamp, formatFixed, formatPercent } from "../shared/numbers.js";
 import { setMarkedText, unmarked } from "../shared/marked_text.js";
-import { offerPicture } from "../shared/offer.js";
 import { fillBox, layOver, sizeCanvas } from "../shared/surface.js";
 import { pictureHeight, placeOn, presentationRoom } from "../shared/window.js";
 import { Glide } from "../scene/glide.js";
@@ -45,8 +44,6 @@ class WordDial extends FilmView {
     this.pointed = null;
     /** @type {{ word: number, start: number, y: number, by: number } | null} the word in a hand, and where on it the hand took it */
     this.carried = null;
-    /** @type {Uint8Array} */
-    this.payload = new Uint8Array();
     /** @type {import("./word_dial_scene.js").Vectors} */
     this.vectors = { q: [], k: [] };
     this.canvas = el("canvas", "wd-canvas", null, { role: "img" });
@@ -73,20 +70,13 @@ class WordDial extends FilmView {
       this.choosePair(this.pair + SLIDER_STEPS[event.key]);
       this.commit();
     });
-    const saved = () => ({ ...this.header, ...this.dial, title: "" });
-    offerPicture(
-      root,
-      () => [["dial", saved(), this.payload]],
-      dialFigure,
-      () => dialFilm(saved(), this.payload),
-    );
+    this.offer("dial", dialFigure, dialFilm);
   }
 
   /** @param {Component} component */
   show(component) {
     const { header, payload, before } = this.receive(component);
     const other = JSON.stringify(before?.tokens) !== JSON.stringify(header.tokens);
-    this.payload = payload;
     this.vectors = readVectors(header, payload);
     if (other) this.build();
     setText(this.back, header.words.back);
@@ -178,6 +168,10 @@ class WordDial extends FilmView {
     return { at, order, row, pair, pointed };
   }
 
+  get displayed() {
+    return { ...super.displayed, pointed: this.pointed };
+  }
+
   get look() {
     const width = Math.max(240, this.root.clientWidth);
     return { width, height: this.height, theme: readTheme(this.root, this.header.colours) };
@@ -187,12 +181,6 @@ class WordDial extends FilmView {
     const presented = presentationRoom(this.root) !== null;
     this.hint.hidden = presented; // for a room, the sentence is large
     this.height = pictureHeight(this.root, { least: LEAST, most: MOST, below: presented ? PRESENTED : BELOW });
-  }
-
-  resize() {
-    if (!this.held || !this.root.clientWidth) return;
-    this.measure();
-    this.draw();
   }
 
   /** @param {number} stops */

@@ -14,10 +14,8 @@ export function rmsNorm(x, gain, eps, into) {
   }
 }
 
-/**
- * (x - mean) / deviation * gain + bias, each row, in place.
- * @param {Float32Array} x @param {Float32Array} gain @param {Float32Array} bias @param {number} eps
- */
+/** (x - mean) / deviation * gain + bias, each row, in place. */
+/** @param {Float32Array} x @param {Float32Array} gain @param {Float32Array} bias @param {number} eps */
 export function layerNorm(x, gain, bias, eps) {
   const m = gain.length;
   for (let from = 0; from < x.length; from += m) {

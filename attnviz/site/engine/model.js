@@ -26,18 +26,14 @@ const NAMES = {
  * @property {(layer: number) => boolean | Promise<boolean>} [layer] is told of each layer that is done; false: give up
  */
 
-/**
- * A model whose files' bytes are still to be written into `memory`, one file after the other.
- * @param {Manifest} manifest @param {BufferSource | null} kernel
- */
+/** A model whose files' bytes are still to be written into `memory`, one file after the other. */
+/** @param {Manifest} manifest @param {BufferSource | null} kernel */
 export function createModel(manifest, kernel) {
   const place = createMemory(manifest.bytes, kernel);
   return {
     memory: () => new Uint8Array(place.buffer, 0, manifest.bytes),
-    /**
-     * The logits of what follows the last token; null where the model has no vocabulary, or the pass was given up.
-     * @param {readonly number[]} ids @param {readonly PassEdit[]} [edits] @param {Watch} [watch]
-     */
+    /** The logits of what follows the last token; null where the model has no vocabulary, or the pass was given up. */
+    /** @param {readonly number[]} ids @param {readonly PassEdit[]} [edits] @param {Watch} [watch] */
     run: (ids, edits = [], watch = {}) => new Forward(manifest, place, ids, edits, watch).run(),
   };
 }
@@ -57,7 +53,6 @@ class Forward {
     const { heads, groups, width } = manifest;
     const { tokens, up } = NAMES[manifest.family];
     this.t = ids.length;
-    /** @type {number[]} */
     const [vocabulary, m] = this.weight(tokens).shape;
     this.m = m;
     this.f = this.weight(up).shape[0];
