@@ -23,7 +23,7 @@ from playwright.sync_api import expect
 from websockets.exceptions import WebSocketException
 
 from attnviz.app.teaching import SENTENCES
-from attnviz.pages.lessons.panels import all_lessons
+from attnviz.pages.lessons.panels import open_lesson
 from attnviz.rooms.room_file import RoomFile
 from benchmarks.harness import chromium
 from benchmarks.room import Phone, class_server, quantiles
@@ -142,7 +142,7 @@ def teach(browser: Any, url: str, server: int, n_phones: int) -> None:
         press("show")
         expect(student.locator(".rm-mine").first).to_be_visible(timeout=60_000)
 
-    steps = all_lessons.LESSONS[LESSON].steps
+    steps = open_lesson.LESSONS[LESSON].steps
     for number, step in enumerate(steps, 1):
         if number > 1:
             began = time.perf_counter()

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from attnviz.analysis.model_run import ModelRun
 from attnviz.analysis.predictions import ProbabilityChange, likeliest
-from attnviz.base.message import MessageList, Problem
+from attnviz.base.message import Problem, require_one_of
 from attnviz.core.attention import Stages
 from attnviz.core.costs import count_parameters, kv_bytes
 from attnviz.core.heads import HeadLayout
@@ -146,12 +146,7 @@ def run(layer: RecordedLayer, config: Config) -> Result:
     """Share one recorded layer's keys and values on its first sentence."""
     if not layer.exact or layer.q is None or layer.k is None or layer.v is None:
         raise Problem("layer {index} gives its weights only; its keys cannot be shared", index=layer.index)
-    if config.n_kv_heads not in kv_head_choices(layer):
-        raise Problem(
-            "n_kv_heads={n_kv_heads} must be one of {choices}",
-            n_kv_heads=config.n_kv_heads,
-            choices=MessageList(kv_head_choices(layer)),
-        )
+    require_one_of("n_kv_heads", config.n_kv_heads, kv_head_choices(layer))
     before, after = _pooled_stages(layer, Config(layer.index, layer.n_kv_heads)), _pooled_stages(layer, config)
     allowed = layer.mask.expand(1, layer.n_heads, *layer.shape[2:])[0]
     return Result(

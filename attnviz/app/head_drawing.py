@@ -1,13 +1,13 @@
 """Draw and describe a head: its matrix under a visitor's mask and scale, its names and its numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from attnviz.analysis import head_matrix, what_if
-from attnviz.analysis.head_matrix import AS_IT_IS, DisplayOptions, Matrix
-from attnviz.analysis.model_run import ModelRun, Stack
+from attnviz.analysis.head_matrix import AS_IT_IS, DisplayOptions, Matrix, raw_heads
+from attnviz.analysis.model_run import ModelRun, Request, Stack, StackId
 from attnviz.app import show
 from attnviz.app.cache import model_cache
 from attnviz.app.exports import cell_columns
@@ -15,7 +15,9 @@ from attnviz.base.head_edit import MASKS, SCOPES, HeadEdit
 from attnviz.base.head_record import Arrangement, HeadData, HeadView, RowSentence
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_list, join_sentences
+from attnviz.canvas.head import ahead
 from attnviz.canvas.head.attention_view import head_picture, head_view
+from attnviz.live.head_header import name_tokens
 from attnviz.models.capture import MaskChoice, ScaleChoice
 
 
@@ -180,3 +182,32 @@ def to_long_table(matrix: Matrix) -> dict[str, Any]:
         **cell_columns(matrix.rows, matrix.cols, matrix.row_at, matrix.col_at),
         "value": ["" if np.isnan(v) else float(f"{v:.6g}") for v in values],
     }
+
+
+def offer_heads(run: ModelRun, stack: Stack) -> str | None:
+    """Address from which the browser fetches all heads; None where the sentence is too long.
+
+    All visitors who read this sentence share it.
+    """
+    return offer_bytes(run.request, stack.id, ("all heads",), pack_heads) if sends_all_heads(stack) else None
+
+
+def sends_all_heads(stack: Stack) -> bool:
+    """Whether the browser is sent all heads, and so makes thumbnails under a change itself."""
+    return ahead.is_short_enough(len(stack.places), len(stack.queries), len(stack.keys))
+
+
+def pack_heads(stack: Stack) -> bytes:
+    """Pack all heads for the browser."""
+    counts = [layer.n_heads for layer in stack.layers]
+    return ahead.sentence_blob(name_tokens(*stack.tokens), counts, raw_heads(stack.layers))
+
+
+def offer_bytes(request: Request, stack_id: StackId, key: tuple[Any, ...], pack: Callable[[Stack], bytes]) -> str:
+    """Address of `pack(stack)`, computed once for all visitors while the run is in memory."""
+
+    def packed() -> bytes:
+        run = model_cache.run_in_memory(request)
+        return model_cache.cached_result(run, (*key, stack_id), lambda: pack(run.stack(stack_id)))
+
+    return ahead.offer_bytes((request, stack_id, *key), packed)

@@ -14,7 +14,7 @@ from attnviz.app.cache import shared_results
 from attnviz.app.exports import ExportOffer, Later, LiveCanvas, LiveFile, Table, collect_offer, to_csv
 from attnviz.app.links import link_state
 from attnviz.app.text import escape_markdown, strip_markdown
-from attnviz.base import pictures_font
+from attnviz.base import rasterised
 from attnviz.base.packed import pack_blob
 from attnviz.base.words import _, selected_language
 from attnviz.canvas.shared.component import (
@@ -39,7 +39,7 @@ HIGHEST = 460  #: pixels of a chart beside the words of a presented step, unless
 #: where the server keeps plotly.js for exports, below the app's root
 PLOTLY_ROUTE = "attnviz/plotly.min.js"
 #: and the style that brings the pictures' font into a file
-FONT_ROUTE = pictures_font.ROUTE
+FONT_ROUTE = rasterised.ROUTE
 
 chart_of = shared_results.cached_chart
 

@@ -6,9 +6,11 @@ A Problem is such a sentence, raised; among them those of sizes outside their li
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
+from typing import TypeVar
 
 from attnviz.base.rounding import Template
 
+T = TypeVar("T")
 #: what reading a value that a visitor sent may raise, by a link or by a gesture: an answer in words, not an error
 NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
 
@@ -67,10 +69,22 @@ def require_at_least(name: str, value: float, least: int) -> None:
         raise Problem("{name}={value} must be at least {least}", name=name, value=value, least=least)
 
 
-def require_whole(name: str, value: object, least: int = 1) -> None:
-    """Raise a Problem unless `value` is a whole number, `least` or more."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+def require_whole(name: str, value: object, least: int = 1, most: int | None = None) -> int:
+    """The `value`; raises a Problem unless it is a whole number from `least`, to `most` if that is given."""
+    whole = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else least - 1
+    if most is not None and not least <= whole <= most:
+        limits = {"least": least, "most": most}
+        raise Problem("{name}={value} must be a whole number from {least} to {most}", name=name, value=value, **limits)
+    if whole < least:
         raise Problem("{name}={value} must be a whole number of at least {least}", name=name, value=value, least=least)
+    return whole
+
+
+def require_one_of(name: str, value: T, allowed: Collection[T]) -> T:
+    """The `value`; raises a Problem unless it is one of those `allowed`."""
+    if value not in allowed:
+        raise Problem("{name}={value} must be one of {allowed}", name=name, value=value, allowed=MessageList(allowed))
+    return value
 
 
 def require_within(config: object, limits: Mapping[str, tuple[float, float]]) -> None:

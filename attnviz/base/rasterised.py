@@ -1,24 +1,53 @@
-"""An SVG as a PNG, by resvg: no browser, and nothing of the system but its fonts."""
+"""An SVG as a PNG, by resvg: no browser, and nothing of the system but its fonts; and the font of pictures in files."""
 
+import base64
 import html
 import re
 import shutil
 import subprocess
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from attnviz.base import pictures_font
 from attnviz.base.extras import explain_missing_extra
 from attnviz.base.message import Problem
 from attnviz.base.words import N_
+
+#: of the font of pictures in files: Source Sans 3, its Latin letters, by Adobe, under the SIL Open Font License
+FOLDER = Path(__file__).with_name("fonts")
+FAMILY = "Source Sans 3"  #: its name in SVG
+FAMILY_IN_FILES = "Source Sans 3 ExtraLight"  #: its name inside the TTF files, by which resvg finds it
+WEIGHTS = (400, 600)
+ROUTE = "attnviz/pictures_font.css"  #: of `font_style`, below the app's root
+#: what it has letters for, as a class of a regular expression
+LETTERS = (
+    "\u0020-\u007e\u00a0-\u00ff\u0131\u0152\u0153\u02bb\u02bc\u02c6\u02da\u02dc\u2009\u200b\u2013\u2014\u2018-\u201a"
+    "\u0300\u0301\u0303\u0304\u0308\u0309\u0323\u0329\u201c-\u201e\u2022\u2026\u2032\u2033\u2039\u203a\u2044\u20ac\u2122\u2191\u2193\u2212\u2215"
+)
+
+
+def font_files(suffix: str) -> dict[int, Path]:
+    """The font file of each weight: "woff2" for browsers, "ttf" for resvg."""
+    return {weight: FOLDER / f"source-sans-3-{weight}.{suffix}" for weight in WEIGHTS}
+
+
+@cache
+def font_style() -> str:
+    """The style that brings the font along inside an SVG, so that a file looks alike everywhere."""
+    return "".join(
+        f"@font-face{{font-family:'{FAMILY}';font-weight:{weight};src:url(data:font/woff2;base64,"
+        f"{base64.b64encode(file.read_bytes()).decode()}) format('woff2')}}"
+        for weight, file in font_files("woff2").items()
+    )
+
 
 LATIN, CHINESE = "A", "注"  #: letters that stand for their script
 CHINESE_TEXT = "sans-serif:lang=zh-cn"  #: what fontconfig calls the font that a browser takes for Chinese
 _TEXT = re.compile(r"<text\b.*?</text>", re.DOTALL)
 _HAN = re.compile(r"[\u4e00-\u9fff]")
-_OWN_FONT = re.compile(rf"""(['"]|&quot;|&\#x27;){pictures_font.FAMILY}\1""")
-_SIGNS = re.compile(rf"[^{pictures_font.LETTERS}\s](?=[^<>]*<)")
-_OTHER_FONT = re.compile(rf"""font-family="(?!'{pictures_font.FAMILY}')|style="[^"]*font-family""")
+_OWN_FONT = re.compile(rf"""(['"]|&quot;|&\#x27;){FAMILY}\1""")
+_SIGNS = re.compile(rf"[^{LETTERS}\s](?=[^<>]*<)")
+_OTHER_FONT = re.compile(rf"""font-family="(?!'{FAMILY}')|style="[^"]*font-family""")
 _ONE_WORD = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">{}</svg>'
 
 
@@ -43,8 +72,8 @@ def render_png(svg: str, scale: float = 2.0) -> bytes:
     styled = _TEXT.sub(_set_sign_font, svg) if in_picture_font else svg
     styled = _TEXT.sub(_set_chinese_font, styled)
     styled = styled.replace("system-ui", _match_font("system-ui"))
-    styled = _OWN_FONT.sub(rf"\g<1>{pictures_font.FAMILY_IN_FILES}\g<1>", styled)
-    fonts = [str(file) for file in pictures_font.font_files("ttf").values()]
+    styled = _OWN_FONT.sub(rf"\g<1>{FAMILY_IN_FILES}\g<1>", styled)
+    fonts = [str(file) for file in font_files("ttf").values()]
     # looking through the system's fonts takes as long as a small picture
     return bytes(_resvg()(svg_string=styled, zoom=scale, font_files=fonts, skip_system_fonts=only_picture_font))
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch.overrides import handle_torch_function, has_torch_function
 
-from attnviz.base.message import Problem, require_multiple
+from attnviz.base.message import Problem, require_between, require_multiple
 
 Scale = Literal["sqrt"] | float | None
 
@@ -177,8 +177,7 @@ def _check_shapes(q: Tensor, k: Tensor, v: Tensor) -> None:
 def _check_numbers(softcap: float | None, sinks: Tensor | None, dropout: float, n_heads: int) -> None:
     if softcap is not None and not softcap > 0:
         raise Problem("softcap={softcap} must be above 0; None means no cap", softcap=softcap)
-    if not 0 <= dropout <= 1:
-        raise Problem("dropout={dropout} must be between 0 and 1", dropout=dropout)
+    require_between("dropout", dropout, 0, 1)
     if sinks is not None and tuple(sinks.shape) != (n_heads,):
         raise Problem("sinks has shape {shape}; it must be ({n_heads},)", shape=tuple(sinks.shape), n_heads=n_heads)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Message, MessageList, Problem, require_at_least
+from attnviz.base.message import Message, Problem, require_at_least, require_one_of
 from attnviz.core.heads import HeadLayout
 
 
@@ -104,8 +104,7 @@ class Eviction:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.kind not in EVICTION_RULES:
-            raise Problem("kind={kind} is not one of {known}", kind=repr(self.kind), known=MessageList(EVICTION_RULES))
+        require_one_of("kind", self.kind, EVICTION_RULES)
         require_at_least("budget", self.budget, 1)
 
     @property

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem, require_at_least
+from attnviz.base.message import Problem, require_at_least, require_one_of
 
 Device = torch.device | str | None
 
@@ -79,8 +79,7 @@ def padding(
         real = attention_mask.to(device or attention_mask.device).bool()
     else:
         count = torch.as_tensor(lengths, device=device)
-        if side not in ("right", "left"):
-            raise Problem('side={side} must be "right" or "left"', side=repr(side))
+        require_one_of("side", side, ("right", "left"))
         if count.numel() and not 0 <= int(count.min()) <= int(count.max()) <= n_keys:
             raise Problem(
                 "lengths={lengths} must lie between 0 and k_len={k_len}", lengths=count.tolist(), k_len=n_keys

@@ -15,7 +15,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem
+from attnviz.base.message import Problem, require_between
 
 
 def mean_over_rows(values: Tensor, rows: Tensor | None = None) -> Tensor:
@@ -230,8 +230,7 @@ def layer_mix(weights: Tensor, residual: float = 0.5, heads: Heads = "mean") -> 
             q=weights.shape[-2],
             k=weights.shape[-1],
         )
-    if not 0 <= residual <= 1:
-        raise Problem("residual={residual} must be between 0 and 1", residual=residual)
+    require_between("residual", residual, 0, 1)
     joined = join_heads(weights, heads).squeeze(-3)
     identity = torch.eye(weights.shape[-1], dtype=weights.dtype, device=weights.device)
     mixed = (1 - residual) * joined + residual * identity

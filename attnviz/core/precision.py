@@ -6,7 +6,7 @@ from fractions import Fraction
 import torch
 from torch import Tensor
 
-from attnviz.base.message import MessageList, Problem, require_at_least
+from attnviz.base.message import Problem, require_at_least, require_one_of
 
 #: Bits per number. GGML's q8_0 and q4_0 put 32 numbers and one 16-bit scale in a block.
 PLAIN_BITS = {
@@ -25,8 +25,7 @@ def bits_per_number(dtype: str, group: int = 64) -> Fraction:
     """Bits per number, scales included: int8, int4 and int2 add a 16-bit scale and a 16-bit zero point per group."""
     if dtype in PLAIN_BITS:
         return PLAIN_BITS[dtype]
-    if dtype not in GROUPED_BITS:
-        raise Problem("dtype={dtype} is not one of {known}", dtype=dtype, known=MessageList(DTYPES))
+    require_one_of("dtype", dtype, DTYPES)
     require_at_least("group", group, 1)
     return GROUPED_BITS[dtype] + Fraction(32, group)
 
@@ -57,8 +56,7 @@ class Quantised:
 
 def quantise(x: Tensor, bits: int, group: int) -> Quantised:
     """Round each group of `group` neighbours on the last axis to 2^bits evenly spaced values from lowest to highest."""
-    if bits not in WIDTHS:
-        raise Problem("bits={bits} is not one of {known}", bits=bits, known=MessageList(WIDTHS))
+    require_one_of("bits", bits, WIDTHS)
     if group < 1 or x.shape[-1] % group or group * bits % 8:
         raise Problem(
             "group={group} must divide {width} numbers and fill whole bytes at {bits} bits",

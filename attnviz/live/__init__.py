@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from attnviz.base import pictures_font, raw_scores
+from attnviz.base import rasterised, raw_scores
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.head_record import HeadChannel, HeadData, HeadGrid, HeadView, Pins
 from attnviz.base.packed import pack_blob
@@ -173,7 +173,7 @@ def safe_web_address(link: str | None) -> str | None:
 
 def bundle_style(*sheets: str) -> str:
     """The style of a file, of these sheets of the folder of bundles, with the font of its pictures."""
-    return f"<style>{pictures_font.font_style()}{''.join(map(bundle_text, sheets))}</style>"
+    return f"<style>{rasterised.font_style()}{''.join(map(bundle_text, sheets))}</style>"
 
 
 @cache

@@ -1,17 +1,22 @@
 """Figures drawn by the canvas's own JavaScript, in an engine inside Python: a file shows what the screen shows."""
 
+import io
 import json
 import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from attnviz.base import pictures_font
 from attnviz.base.extras import explain_missing_extra
 from attnviz.base.message import Problem
+from attnviz.base.rasterised import font_style, render_png
 from attnviz.base.words import N_
 from attnviz.figures.theme import Background
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 BUNDLE = Path(__file__).parent / "bundle/figure_engine.js"
 
@@ -85,9 +90,7 @@ class SceneFigure:
         """
         texts = {"title": title or "", "caption": caption or "", "credit": credit}
         look = {"background": background, "bar": colorbar} | texts
-        return _call_engine(
-            "attnvizFigure", self.parts, look | {"fonts": pictures_font.font_style() if brings_font else ""}
-        )
+        return _call_engine("attnvizFigure", self.parts, look | {"fonts": font_style() if brings_font else ""})
 
     def frames(self, options: FrameOptions) -> tuple[list[str], float]:
         """Frames of its film, SVG each without a font, and seconds that all take. A Problem where nothing moves."""
@@ -130,3 +133,39 @@ def _engine() -> Any:
         context.eval(BUNDLE.read_text("utf-8"))
         _ENGINES.context = context
     return _ENGINES.context
+
+
+#: of films, as GIF and WebP: frames by the canvas's JavaScript, pixels by resvg
+REST = 1500  #: milliseconds that the last frame stays
+FASTEST = 20  #: milliseconds of a frame at least: shorter ones of a GIF are shown as 100
+
+
+def film_bytes(figure: SceneFigure, kind: str, options: FrameOptions) -> bytes:
+    """The film of a figure as a "gif" or "webp" that plays on and on. A Problem where nothing moves."""
+    with explain_missing_extra(N_("A film")):
+        from PIL import Image  # here: only a film needs it
+    frames, seconds = figure.frames(options)
+    with ThreadPoolExecutor() as threads:
+        pictures = list(threads.map(lambda svg: Image.open(io.BytesIO(render_png(svg, 1.0))).convert("RGB"), frames))
+    milliseconds = max(FASTEST, round(1000 * seconds / max(1, len(pictures) - 1)))
+    durations = [milliseconds] * (len(pictures) - 1) + [milliseconds + REST]
+    out = io.BytesIO()
+    # method 0 takes as long and makes 4 times the bytes or more
+    how: dict[str, Any] = {"lossless": True, "quality": 0, "method": 1}
+    if kind == "gif":
+        pictures, how = _share_palette(pictures), {}
+    pictures[0].save(out, kind, save_all=True, append_images=pictures[1:], duration=durations, loop=0, **how)
+    return out.getvalue()
+
+
+def _share_palette(pictures: "list[Image.Image]") -> "list[Image.Image]":
+    """The frames in 256 colours, the same for all: those of some of them side by side."""
+    from PIL import Image
+
+    some = pictures[:: max(1, len(pictures) // 4)]
+    width, height = some[0].size
+    together = Image.new("RGB", (width * len(some), height))
+    for at, picture in enumerate(some):
+        together.paste(picture, (width * at, 0))
+    palette = together.quantize(256, dither=Image.Dither.NONE)
+    return [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]

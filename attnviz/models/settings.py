@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
-from attnviz.base.message import MessageList, Problem
+from attnviz.base.message import Problem, require_one_of
 from attnviz.base.words import N_
 
 #: variable -> (field of Settings, default, meaning), the last two as text for a person
@@ -174,7 +174,7 @@ def current_settings() -> Settings:
         text_limit=_positive_integer("ATTNVIZ_TEXT_LIMIT", token_limit if hosted else max(8192, token_limit)),
         cache=cache_folder(),
         device=os.environ.get("ATTNVIZ_DEVICE") or None,
-        dtype=_one_of("ATTNVIZ_DTYPE", dtype, DTYPES) if (dtype := os.environ.get("ATTNVIZ_DTYPE")) else None,
+        dtype=require_one_of("ATTNVIZ_DTYPE", dtype, DTYPES) if (dtype := os.environ.get("ATTNVIZ_DTYPE")) else None,
         hub=_flag("ATTNVIZ_HUB", not hosted) and not _flag("HF_HUB_OFFLINE", False),
         memory_bytes=_positive_integer("ATTNVIZ_MEMORY_GB", 0) * 10**9 or None,
         runs_bytes=_positive_integer("ATTNVIZ_RUNS_MB", RUNS_MB) * 10**6,
@@ -186,7 +186,7 @@ def current_settings() -> Settings:
         rooms=_rooms_folder(os.environ.get("ATTNVIZ_ROOMS", "")),
         room_phones=_positive_integer("ATTNVIZ_ROOM_PHONES", 2000),
         address=_web_address("ATTNVIZ_ADDRESS"),
-        log=_one_of("ATTNVIZ_LOG", os.environ.get("ATTNVIZ_LOG") or ("json" if hosted else "text"), LOGS),
+        log=require_one_of("ATTNVIZ_LOG", os.environ.get("ATTNVIZ_LOG") or ("json" if hosted else "text"), LOGS),
     )
 
 
@@ -249,12 +249,6 @@ def _rooms_folder(value: str) -> Path | None:
 
 def _split_list(value: str) -> tuple[str, ...]:
     return tuple(entry.strip() for entry in value.split(",") if entry.strip())
-
-
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise Problem("{name}={value} must be one of {allowed}", name=name, value=value, allowed=MessageList(allowed))
-    return value
 
 
 def engine_address(value: str) -> EngineAddress | None:

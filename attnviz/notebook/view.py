@@ -18,9 +18,8 @@ from attnviz.base.head_record import HeadData, HeadGrid, HeadView
 from attnviz.base.message import MessageList, Problem
 from attnviz.base.words import _, require_languages, use_language
 from attnviz.live import LiveView, Theme, live_page
-from attnviz.live.film_file import film_bytes
 from attnviz.live.matrix_figures import HeadFigure, HeadFilm
-from attnviz.live.scene_figure import FrameOptions, SceneFigure
+from attnviz.live.scene_figure import FrameOptions, SceneFigure, film_bytes
 from attnviz.models.capture import RecordedLayer, Trace
 from attnviz.notebook.long_text_view import LongTextView, known_tokens, text_of_trace
 from attnviz.notebook.saved_view import SavedView

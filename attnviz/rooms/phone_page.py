@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
-from attnviz.base import pictures_font
+from attnviz.base import rasterised
 from attnviz.base.words import _, current_language, supported_language, use_language
 from attnviz.rooms.limits import WRONG_CODES
 from attnviz.rooms.room_file import CODE, RoomFile
@@ -106,7 +106,7 @@ def _render(
         root=root,
         scripts=SCRIPTS,
         script=script,
-        font=pictures_font.ROUTE,
+        font=rasterised.ROUTE,
         form="" if code else form,
         noscript=html.escape(_("This page needs JavaScript.")),
         data=json.dumps(data, ensure_ascii=True).replace("<", "\\u003c"),

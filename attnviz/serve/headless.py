@@ -31,8 +31,7 @@ from attnviz.base.rasterised import render_png
 from attnviz.base.words import translate_message
 from attnviz.figures.export import PLOTLY_JS, prepare_figure
 from attnviz.live.chart_frame import CHART, ChartFrame
-from attnviz.live.film_file import film_bytes
-from attnviz.live.scene_figure import FileOptions, FrameOptions, SceneFigure
+from attnviz.live.scene_figure import FileOptions, FrameOptions, SceneFigure, film_bytes
 from attnviz.serve.page_table import MAIN, NAMES
 
 LONGEST = 3600.0  # seconds that a page may take: a model may have to be prepared first

@@ -22,7 +22,7 @@ from starlette.routing import BaseRoute, Route
 
 from attnviz.app import show
 from attnviz.app.workarounds import whole_callbacks
-from attnviz.base import pictures_font
+from attnviz.base import rasterised
 from attnviz.canvas.head import ahead
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.rooms.addresses import is_local, own_address
@@ -114,7 +114,7 @@ def _file(path: Path, media_type: str, cache: str) -> Callable[[Request], Respon
 
 def _serve_picture_font(_request: Request) -> Response:
     """The style that brings the pictures' font into an SVG."""
-    return Response(pictures_font.font_style(), media_type="text/css", headers={"Cache-Control": DAY})
+    return Response(rasterised.font_style(), media_type="text/css", headers={"Cache-Control": DAY})
 
 
 async def serve_head(request: Request) -> Response:

@@ -5,7 +5,7 @@ import torch
 from torch.testing import assert_close
 
 import attnviz as av
-from attnviz.core.saturation import draw
+from attnviz.analysis.saturation import draw
 from tests.models.tiny import llama, tokens
 
 

@@ -9,7 +9,7 @@ from attnviz.pages.compare import choices as compare_choices
 from attnviz.pages.decoding import choices as decoding_choices
 from attnviz.pages.explore import choices as explorer_choices
 from attnviz.pages.fast import choices as fast_choices
-from attnviz.pages.lessons.panels import all_lessons
+from attnviz.pages.lessons.panels import open_lesson
 from attnviz.pages.pictures import choices as pictures_choices
 from attnviz.pages.positions import choices as positions_choices
 from attnviz.pages.scaling import choices as scaling_choices
@@ -54,7 +54,7 @@ def views() -> Iterator[str]:
         for choice in SECTIONS.get(row.name, ()):
             yield from (f"{name}?{choice.name}={id}" for id in choice.ids if id != choice.default)
     kinds = set()
-    for lesson in all_lessons.LESSONS.values():
+    for lesson in open_lesson.LESSONS.values():
         for number, step in enumerate(lesson.steps, 1):
             if step.picture.kind not in kinds:
                 kinds.add(step.picture.kind)

@@ -72,6 +72,6 @@ def script(folder: Path, app: Path) -> Path:
     write(folder)
     file = folder / "app.py"
     own = f"from pathlib import Path\n\nfrom attnviz.base import words\n\nwords.LOCALE_DIR = Path({str(folder)!r})\n"
-    lessons = "\nfrom attnviz.pages.lessons.panels import all_lessons\n\nall_lessons.TEXTS = words.LOCALE_DIR\n"
+    lessons = "\nfrom attnviz.pages.lessons.panels import open_lesson\n\nopen_lesson.TEXTS = words.LOCALE_DIR\n"
     file.write_text(own + app.read_text("utf-8").replace("from __future__ import annotations\n", "") + lessons)
     return file

@@ -6,12 +6,12 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.base import words
-from attnviz.pages.lessons.panels import all_lessons
+from attnviz.pages.lessons.panels import open_lesson
 from tests.browser.conftest import answered, resized, still, until
 
 PHONE, LAPTOP = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
 PICTURE = ".as-canvas"
-STEPS = all_lessons.LESSONS["attention"].steps
+STEPS = open_lesson.LESSONS["attention"].steps
 
 
 def root(page):
@@ -39,7 +39,7 @@ def test_previous_and_next_stand_still_from_step_to_step(opened, window, where):
 def test_progress_is_a_row_of_dots_that_open_steps_by_mouse_and_by_keys(opened):
     page = opened("lessons?lesson=row", PICTURE, **LAPTOP)
     heading, dots = page.locator("[data-testid=stMain] h3"), page.locator("[class*=st-key-l-step-] button")
-    steps = all_lessons.LESSONS["row"].steps
+    steps = open_lesson.LESSONS["row"].steps
     expect(dots).to_have_count(len(steps))
     for window in (LAPTOP, PHONE):
         resized(page, **window)
@@ -152,7 +152,7 @@ def test_on_a_phone_the_answer_is_in_view_when_it_is_given(opened):
 def test_a_worksheet_prints_on_two_pages_in_both_languages_on_both_papers(opened, server_url):
     page = opened("lessons?l_paper=worksheet", ".l-paper", **LAPTOP)
     for language in words.languages():
-        for lesson, about in all_lessons.lessons_in(language).items():
+        for lesson, about in open_lesson.lessons_in(language).items():
             page.goto(f"{server_url}/lessons?lesson={lesson}&l_paper=worksheet&lang={language}")
             answered(page)
             expect(page.locator(".l-paper h1")).to_have_text(about.title)
@@ -165,6 +165,6 @@ def test_a_worksheet_and_a_plan_are_opened_from_the_lesson_and_lead_back_to_its_
     for paper in ("worksheet", "plan"):
         page.locator(".st-key-l-lessons button").first.click()
         page.locator(f".st-key-l-{paper} button").click()
-        expect(page.locator(".l-paper h1")).to_have_text(all_lessons.LESSONS["row"].title)
+        expect(page.locator(".l-paper h1")).to_have_text(open_lesson.LESSONS["row"].title)
         page.locator(".st-key-l-paper-back button").click()
-        expect(page.locator("[data-testid=stMain] h3")).to_have_text(all_lessons.LESSONS["row"].steps[1].title)
+        expect(page.locator("[data-testid=stMain] h3")).to_have_text(open_lesson.LESSONS["row"].steps[1].title)

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.pages.lessons.panels import all_lessons
+from attnviz.pages.lessons.panels import open_lesson
 from tests.browser.conftest import GROUND, answered, at_rest, listening, still, until
 from tests.browser.picture_first import BAR, small_letters
 
@@ -13,7 +13,7 @@ BACKGROUND = "getComputedStyle(document.querySelector('[data-testid=stApp]')).ba
 PRESENTER = {"width": 1280, "height": 720, "reduced_motion": "reduce"}
 NARROW = {"width": 1024, "height": 768}
 STREAMLITS_DARK = "rgb(23, 22, 20)"
-STEPS = all_lessons.LESSONS["row"].steps
+STEPS = open_lesson.LESSONS["row"].steps
 
 
 def is_presented(page, theme):
@@ -152,7 +152,7 @@ OUT_OF_SIGHT = """() => {
 }"""
 
 
-@pytest.mark.parametrize("lesson", all_lessons.LESSONS)
+@pytest.mark.parametrize("lesson", open_lesson.LESSONS)
 def test_a_presented_step_is_drawn_and_stands_on_one_screen_before_and_after_its_answer(opened, lesson):
     page = opened(f"lessons?lesson={lesson}&present=1", **PRESENTER)
 
@@ -164,7 +164,7 @@ def test_a_presented_step_is_drawn_and_stands_on_one_screen_before_and_after_its
         assert low == [], name
         assert small_letters(page) == [], name
 
-    for number, step in enumerate(all_lessons.LESSONS[lesson].steps, 1):
+    for number, step in enumerate(open_lesson.LESSONS[lesson].steps, 1):
         if number > 1:
             page.keyboard.press("ArrowRight")
         expect(page.locator("h3")).to_have_text([step.title])  # the one before it may stand a moment longer

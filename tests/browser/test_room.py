@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import expect
 from websockets.sync.client import connect
 
-from attnviz.pages.lessons.panels import all_lessons
+from attnviz.pages.lessons.panels import open_lesson
 from tests.browser.axe_faults import severe
 from tests.browser.conftest import ROOT, Server, at_rest, widest
 
@@ -123,7 +123,7 @@ def test_a_class_joins_votes_and_sees_its_row_beside_the_models(server, new_page
 
 
 def test_a_phone_follows_each_step_until_it_is_touched_and_comes_back(server, new_page):
-    lesson = all_lessons.LESSONS["masks"]
+    lesson = open_lesson.LESSONS["masks"]
     wall, code = opened_room(server, new_page, "lessons?lesson=masks&step=1&l_guess=none")
     does(wall, "hide")
     phone = joined(server, new_page, code)
@@ -152,7 +152,7 @@ def test_a_phone_follows_each_step_until_it_is_touched_and_comes_back(server, ne
 
 def test_a_lessons_question_is_asked_and_its_answer_reaches_no_phone_before_it_is_shown(server, new_page):
     wall, code = opened_room(server, new_page, "lessons?lesson=masks&step=2")
-    question = all_lessons.LESSONS["masks"].steps[1].question
+    question = open_lesson.LESSONS["masks"].steps[1].question
     phone = joined(server, new_page, code)
     heard = []
     phone.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.append(str(frame))))
@@ -181,7 +181,7 @@ def test_a_lessons_question_is_asked_and_its_answer_reaches_no_phone_before_it_i
     wall.locator(f"{WALL} [data-does=show]").wait_for()
     does(wall, "hide")
     wall.keyboard.press("ArrowRight")  # before the room has answered: the keyboard is the page's at once
-    expect(wall.locator("h3")).to_have_text(all_lessons.LESSONS["masks"].steps[2].title)
+    expect(wall.locator("h3")).to_have_text(open_lesson.LESSONS["masks"].steps[2].title)
     expect(phone.get_by_role("group")).to_have_count(0)
 
 
@@ -213,7 +213,7 @@ def opened_window(wall):
 
 
 def test_the_presenters_window_has_the_notes_and_walks_the_wall(server, new_page):
-    lesson = all_lessons.LESSONS["masks"]
+    lesson = open_lesson.LESSONS["masks"]
     wall, code = opened_room(server, new_page, "lessons?lesson=masks&step=1&l_notes=true")
     window = opened_window(wall)
     phone = joined(server, new_page, code)

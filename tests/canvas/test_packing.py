@@ -10,16 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from attnviz.base.head_edit import HeadEdit
-from attnviz.base.head_record import (
-    Arrangement,
-    HeadChannel,
-    HeadView,
-    PackedHeads,
-    Pin,
-    Pins,
-    RawSource,
-    RowSentence,
-)
+from attnviz.base.head_record import Arrangement, HeadChannel, HeadView, PackedHeads, Pin, Pins, RawSource, RowSentence
 from attnviz.base.message import NONSENSE
 from attnviz.base.packed import pack_bits
 from attnviz.base.record_json import from_json, to_json

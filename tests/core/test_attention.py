@@ -225,7 +225,7 @@ def test_a_gpu_gives_the_same_numbers(dtype: torch.dtype) -> None:
         ({"scale": "root"}, "scale='root' must be"),
         ({"softcap": 0.0}, "softcap=0.0 must be above 0"),
         ({"sinks": torch.zeros(3)}, r"sinks has shape \(3,\); it must be \(2,\)"),
-        ({"dropout": 1.5}, "dropout=1.5 must be between 0 and 1"),
+        ({"dropout": 1.5}, "dropout=1.5 must lie between 0 and 1"),
     ],
 )
 def test_invalid_arguments_are_refused_in_one_sentence(change: dict[str, object], sentence: str) -> None:

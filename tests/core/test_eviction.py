@@ -88,7 +88,7 @@ def test_random_keeps_others_by_another_seed_and_the_same_by_the_same():
 def test_nonsense_is_refused_by_its_name():
     with pytest.raises(Problem, match="budget=0 must be at least 1"):
         Eviction("window", 0)
-    with pytest.raises(Problem, match="kind='all' is not one of full, window"):
+    with pytest.raises(Problem, match="kind=all must be one of full, window"):
         Eviction("all", 3)
     with pytest.raises(Problem, match="looks at the weights"):
         visible_positions(Eviction("heavy", 3), 2, 5)

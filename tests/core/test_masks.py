@@ -96,7 +96,7 @@ def test_each_query_gets_the_requested_number_of_random_keys_among_those_it_may_
         (lambda: masks.padding(3, lengths=[4]), r"lengths=\[4\] must lie between 0 and k_len=3"),
         (lambda: masks.padding(3), "either lengths or an attention_mask"),
         (lambda: masks.padding(3, attention_mask=torch.ones(4)), r"attention_mask has shape \(4,\)"),
-        (lambda: masks.padding(3, lengths=1, side="top"), "side='top' must be"),
+        (lambda: masks.padding(3, lengths=1, side="top"), "side=top must be"),
         (lambda: masks.documents(3, lengths=[1, 1]), r"document lengths \[1, 1\] must add up to k_len=3"),
         (lambda: masks.documents(3, lengths=[0, 3]), r"lengths \[0, 3\] must be whole numbers of at least 1"),
         (lambda: masks.documents(3), "either lengths or ids"),

@@ -19,9 +19,8 @@ from attnviz.base.rasterised import render_png
 from attnviz.canvas.head.attention_view import head_picture
 from attnviz.core import masks
 from attnviz.core.attention import attend
-from attnviz.live.film_file import film_bytes
 from attnviz.live.matrix_figures import HeadFilm
-from attnviz.live.scene_figure import FrameOptions, SceneFigure
+from attnviz.live.scene_figure import FrameOptions, SceneFigure, film_bytes
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.panels import film as born
 from attnviz.pages.decoding.maths import token_by_token

@@ -12,7 +12,7 @@ import pytest
 
 from attnviz.app.links.choices import Choice, page_choices
 from attnviz.base.packed import unpack_blob
-from attnviz.pages.lessons.panels.all_lessons import LESSONS
+from attnviz.pages.lessons.panels.open_lesson import LESSONS
 from attnviz.serve import page_table  # noqa: F401  (declares what can be chosen)
 from tests.pages.claims import false_claims
 from tests.pages.conftest import canvases_on

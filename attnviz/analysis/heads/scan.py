@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.analysis.heads.batches import Batch, batch_inputs, split_batch, torch_module
-from attnviz.base.message import Message, MessageList, Problem
+from attnviz.base.message import Message, MessageList, Problem, require_one_of
 from attnviz.core import measures
 from attnviz.models.capture import RecordedLayer, Trace, capture, weight_bands
 from attnviz.models.capture.recorded_layer import CHUNK
@@ -157,8 +157,7 @@ def scan(
     counts.
     """
     named_patterns = check_patterns(patterns)
-    if rows not in ("with targets", "all"):
-        raise Problem('rows={rows} must be "with targets" or "all"', rows=repr(rows))
+    require_one_of("rows", rows, ("with targets", "all"))
     growing = GrowingScores()
     for inputs in batch_inputs(model, batches, tokenizer, truncate):
         for chunk in split_batch(inputs, TOKENS_AT_ONCE):

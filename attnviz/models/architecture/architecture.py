@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from attnviz.base.message import Problem
+from attnviz.base.message import require_whole
 from attnviz.core.costs import Flops, Parameters
 from attnviz.core.heads import HeadLayout
 from attnviz.models.architecture import config_to_layers
@@ -176,14 +176,7 @@ class Architecture:
 def _lengths(tokens: int, batch: int, encoder_tokens: int) -> dict[str, int]:
     """The tokens that a layer caches, by its role; a Problem where a number makes no sense."""
     for name, value, least in (("tokens", tokens, 0), ("batch", batch, 1), ("encoder_tokens", encoder_tokens, 0)):
-        if not isinstance(value, int) or not least <= value <= 1 << 40:
-            raise Problem(
-                "{name}={value} must be a whole number from {least} to {most}",
-                name=name,
-                value=value,
-                least=least,
-                most=1 << 40,
-            )
+        require_whole(name, value, least, 1 << 40)
     return {"self": tokens, "cross": encoder_tokens}
 
 
@@ -210,13 +203,7 @@ class CustomShape:
 
     def __post_init__(self) -> None:
         for name, most in MOST.items():
-            if not 1 <= getattr(self, name) <= most:
-                raise Problem(
-                    "{name}={value} must be a whole number from 1 to {most}",
-                    name=name,
-                    value=getattr(self, name),
-                    most=most,
-                )
+            require_whole(name, getattr(self, name), 1, most)
         HeadLayout(self.d_model, self.n_heads, self.n_kv_heads, self.d_head)
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from attnviz.base.message import Problem
+from attnviz.base.message import Problem, require_whole
 from attnviz.core.costs import Parameters, count_parameters, kv_elements
 from attnviz.core.heads import HeadLayout
 from attnviz.core.latent import LatentLayout
@@ -37,10 +37,7 @@ def read(config: Any, family: FamilyRules) -> tuple[LayerSpec, ...]:
 
 def size_from_config(config: Any, name: str) -> int:
     """A size from the config; raises a Problem unless it is a whole number within its limits."""
-    value, most = getattr(config, name, None), LIMITS.get(name, 1 << 24)
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-        raise Problem("{name}={value} must be a whole number from 1 to {most}", name=name, value=repr(value), most=most)
-    return value
+    return require_whole(name, getattr(config, name, None), 1, LIMITS.get(name, 1 << 24))
 
 
 def _flag(config: Any, flag: Flag) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from attnviz.base.message import Problem
+from attnviz.base.message import Problem, require_whole
 from attnviz.core.costs import DecodingStep, Machine, count_activations, decode_step
 from attnviz.core.precision import stored_bytes
 from attnviz.models.architecture.architecture import Architecture
@@ -32,11 +32,7 @@ class Deployment:
 
     def __post_init__(self) -> None:
         for name in ("context", "batch"):
-            value = getattr(self, name)
-            if not 1 <= value <= FARTHEST:
-                raise Problem(
-                    "{name}={value} must be a whole number from 1 to {most}", name=name, value=value, most=FARTHEST
-                )
+            require_whole(name, getattr(self, name), 1, FARTHEST)
 
 
 @dataclass(frozen=True)

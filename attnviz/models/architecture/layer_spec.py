@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from attnviz.base.message import MessageList, Problem
+from attnviz.base.message import require_one_of
 from attnviz.core.costs import Compressed, Flops, Form, Parameters, count_flops, count_pairs
 from attnviz.core.heads import HeadLayout
 from attnviz.core.precision import stored_bytes
@@ -76,10 +76,7 @@ class LayerSpec:
         self, tokens: int, dtype: str, convention: Convention = "ideal", group: int = 64, paged: PagedCache = PAGED
     ) -> int:
         """Bytes of this layer's cache for one sequence of `tokens` tokens."""
-        if convention not in CONVENTIONS:
-            raise Problem(
-                "convention={convention} is not one of {known}", convention=convention, known=MessageList(CONVENTIONS)
-            )
+        require_one_of("convention", convention, CONVENTIONS)
         numbers_per_token = (
             self.transformers_cached
             if convention == "transformers" and self.transformers_cached is not None

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.extras import load_figures, pandas
-from attnviz.base.message import MessageList, Problem, require_whole
+from attnviz.base.message import MessageList, Problem, require_one_of, require_whole
 from attnviz.models.attribution.measure import Measure
 from attnviz.models.attribution.patching import Model, Prompt, change_outputs, model_arguments
 from attnviz.models.capture import Edit, Trace, capture, intervene
@@ -101,8 +101,7 @@ class Ablation:
         position: int | None = None,
         tokenizer: Any = None,
     ) -> None:
-        if by not in ("mean", "resample"):
-            raise Problem('by={by} must be "mean" or "resample"', by=repr(by))
+        require_one_of("by", by, ("mean", "resample"))
         self.by, self._module, self._prompt = by, unwrap_model(model), prompt
         if has_two_stacks(self._module):
             raise Problem("a circuit is found in models with one list of self-attention layers")

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.extras import load_figures, pandas
-from attnviz.base.message import MessageList, Problem, require_whole
+from attnviz.base.message import Problem, require_one_of, require_whole
 from attnviz.base.words import N_
 from attnviz.models.attribution.measure import Measure
 from attnviz.models.capture.edit import Edit, list_blocks
@@ -175,9 +175,7 @@ class Patching:
         """
         require_whole("n", n)
         parts = {"heads": None, "positions": None, "mlps": "mlp", "streams": "resid"}
-        if among not in parts:
-            raise Problem("among={among} must be one of {names}", among=repr(among), names=MessageList(parts))
-        part = parts[among]
+        part = parts[require_one_of("among", among, parts)]
         if part is None:
             values = self.by_head if among == "heads" else self.heads
         else:

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem, require_whole
+from attnviz.base.message import Problem, require_one_of, require_whole
 from attnviz.models.attribution.measure import Measure
 from attnviz.models.attribution.patching import (
     Effect,
@@ -76,8 +76,7 @@ def path_patching(
     heads are frozen at the clean run. With `mlps` "recomputed" a path may lead through MLPs; with "frozen" only through
     the residual stream. Two passes for `at_once` senders.
     """
-    if mlps not in ("recomputed", "frozen"):
-        raise Problem('mlps={mlps} must be "recomputed" or "frozen"', mlps=repr(mlps))
+    require_one_of("mlps", mlps, ("recomputed", "frozen"))
     measure = Measure.of(model, metric, position, tokenizer)
     require_whole("at_once", at_once)
     ends = None if receivers == "logits" else _parse_receivers(receivers)

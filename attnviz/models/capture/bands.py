@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from attnviz.base.message import MessageList, Problem, require_whole
+from attnviz.base.message import Problem, require_one_of, require_whole
 from attnviz.base.units import decimal
 from attnviz.core import measures
 from attnviz.core.attention import causal_scores
@@ -216,10 +216,7 @@ class HeadProfiles:
 
     def beyond(self, distance: int) -> Tensor:
         """Weight on keys at least `distance` positions away, (N, B, H); `distance` must be one of `edges`."""
-        if distance not in self.edges:
-            raise Problem(
-                "distance={distance} must be one of {edges}", distance=distance, edges=MessageList(self.edges)
-            )
+        require_one_of("distance", distance, self.edges)
         return self.by_distance[..., self.edges.index(distance) :].sum(-1)
 
     def __repr__(self) -> str:

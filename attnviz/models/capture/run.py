@@ -24,7 +24,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import MessageList, Problem
+from attnviz.base.message import MessageList, Problem, require_one_of
 from attnviz.models.capture.adapter import is_transformers, switch_implementation, uses_interface
 from attnviz.models.capture.adapter_check import require_adapter
 from attnviz.models.capture.attention_call import HARMLESS, listen_to_calls
@@ -160,8 +160,7 @@ def _run_passes(
                 'trace.inputs["sequences"]'
             )
         return names.label_trace(record_generation(model, args, logits, inputs, edits))
-    if logits not in ("last", "all", None):
-        raise Problem('logits={logits} must be "last", "all" or None', logits=repr(logits))
+    require_one_of("logits", logits, ("last", "all", None))
     model = unwrap_model(model)
     changes = EditedPass(model, tuple(edit for edit in edits if not edit.of_stream))
     streams = [edit for edit in edits if edit.of_stream]

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.extras import load_figures, pandas
-from attnviz.base.message import MessageList, Problem, require_whole
+from attnviz.base.message import MessageList, Problem, require_one_of, require_whole
 from attnviz.models.capture.head_selection import resolve_heads, resolve_index, to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.stream_parts import ENCODER, HeadParts, ModelPass, Parts, StreamParts
@@ -331,8 +331,7 @@ class ScoreAttribution:
         parts of the key. `total` is the weight when the part is switched off in the whole model, by all paths.
         """
         self._require_part(part)
-        if side not in ("query", "key"):
-            raise Problem('side={side} must be "query" or "key"', side=repr(side))
+        require_one_of("side", side, ("query", "key"))
         pairs, source, index = self.pairs[row], self.source, self.parts.index(part)
         with source.model_pass.ready():
             cut_scores = source.scores_without(part, side, row, pairs)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.extras import pandas
-from attnviz.base.message import Message, MessageList, Problem, require_whole
+from attnviz.base.message import Message, MessageList, Problem, require_one_of, require_whole
 from attnviz.core import measures
 from attnviz.models.capture.bands import (
     AttentionRow,
@@ -304,8 +304,7 @@ class Trace:
         "sentence", "paragraph" or "turn" (of a chat), which needs a trace of what `load` gives or a `tokenizer`, and
         one sentence in the batch; or spans of tokens (start, stop). At most 2 GB are built.
         """
-        if how not in ("mean", "max"):
-            raise Problem('how={how} must be "mean" or "max"', how=repr(how))
+        require_one_of("how", how, ("mean", "max"))
         among = self._self_attention(stack)
         spans = self.split_units(units, tokenizer, stack)
         require_room(among, len(spans))

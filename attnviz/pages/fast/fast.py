@@ -4,7 +4,7 @@ from attnviz.app import page_parts
 from attnviz.base.words import _
 from attnviz.pages.fast import choices
 from attnviz.pages.fast.page_entry import PAGE
-from attnviz.pages.fast.panels import cost, measured, numerics, paged, tiles
+from attnviz.pages.fast.panels import cost, numerics, paged, tiles
 
 
 def page() -> None:
@@ -12,7 +12,7 @@ def page() -> None:
     panels = {
         "tiles": (_("Tile by tile"), tiles.panel),
         "cost": (_("What it costs"), cost.panel),
-        "measured": (_("Measured"), measured.panel),
+        "measured": (_("Measured"), cost.measured_panel),
         "numerics": (_("Rounding"), numerics.panel),
         "paged": (_("Paged cache"), paged.panel),
     }

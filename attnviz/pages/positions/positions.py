@@ -4,13 +4,7 @@ from attnviz.app import page_parts
 from attnviz.base.words import _
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.page_entry import PAGE
-from attnviz.pages.positions.panels import (
-    changed_rope,
-    position_scores,
-    rotation,
-    turning_words,
-    video,
-)
+from attnviz.pages.positions.panels import position_scores, rotation, turning_words, video
 
 
 def page() -> None:
@@ -20,7 +14,7 @@ def page() -> None:
         "scores": (_("2 Encodings"), position_scores.panel),
         "longer": (_("3 Longer than trained"), rotation.longer_panel),
         "video": (_("4 Video"), video.panel),
-        "head": (_("5 RoPE taken out"), changed_rope.panel),
+        "head": (_("5 RoPE taken out"), rotation.changed_rope_panel),
     }
     page_parts.draw_sections(PAGE, choices.SECTION, panels)
 

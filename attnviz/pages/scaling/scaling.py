@@ -5,13 +5,13 @@ from attnviz.app.panel import show_problems
 from attnviz.base.words import _
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.page_entry import PAGE
-from attnviz.pages.scaling.panels import alternatives, growing_d_k, real_head, retrieval_training, softmax
+from attnviz.pages.scaling.panels import alternatives, real_head, retrieval_training, softmax, variance
 
 
 def page() -> None:
     """Draw the page. A panel returns the program that prints its numbers; None: no short program can."""
     panels: dict[str, tuple[str, page_parts.SectionPanel]] = {
-        "variance": (_("1 From products to gradients"), growing_d_k.panel),
+        "variance": (_("1 From products to gradients"), variance.growing_panel),
         "training": (_("2 Training"), retrieval_training.panel),
         "alternatives": (_("3 Alternatives"), alternatives.panel),
         "head": (_("4 A real head"), real_head.panel),

@@ -72,7 +72,7 @@ def test_a_model_without_attention_and_ids_that_are_no_batch_are_refused_in_one_
         capture(model, input_ids=tokens(1, 4) % 50)
     with pytest.raises(Problem, match=r"input_ids has shape \(7,\); it must be \(batch, length\)"):
         capture(llama(), input_ids=tokens()[0])
-    with pytest.raises(Problem, match=r"logits='first' must be \"last\", \"all\" or None"):
+    with pytest.raises(Problem, match="logits=first must be one of last, all, None"):
         capture(llama(), input_ids=tokens(), logits="first")
 
 

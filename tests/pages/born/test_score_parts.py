@@ -9,7 +9,7 @@ import torch
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.life import forward
 from attnviz.pages.born.maths.score_parts import attribute_score
-from attnviz.pages.born.panels.score import score_steps
+from attnviz.pages.born.panels.film import score_steps
 from tests.pages.conftest import drawn, read, said, sound
 
 

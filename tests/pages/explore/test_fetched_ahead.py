@@ -12,7 +12,7 @@ import pytest
 
 from attnviz.analysis.head_matrix import DisplayOptions
 from attnviz.analysis.model_run import Request, Stack, run_model
-from attnviz.app import all_heads, head_drawing
+from attnviz.app import head_drawing
 from attnviz.app.cache import model_cache
 from attnviz.base.head_edit import HeadEdit
 from attnviz.canvas.head import ahead
@@ -33,8 +33,8 @@ def answer(address: str) -> bytes | None:
 def test_the_address_leads_to_every_head_while_the_run_is_in_memory(memory, minilm):
     request = Request("minilm-l6", "The cat sat on the mat.")
     run = memory.runs.get(request, lambda: run_model(request, minilm))
-    address = all_heads.offer_heads(run, run.stacks[0])
-    assert address == all_heads.offer_heads(run, run.stacks[0])
+    address = head_drawing.offer_heads(run, run.stacks[0])
+    assert address == head_drawing.offer_heads(run, run.stacks[0])
     header, payload = packing.unpack_blob(answer(address))
     assert header["heads"] == [12] * 6
     assert header["doc"] == name_tokens(run.stacks[0].queries.labels, None)

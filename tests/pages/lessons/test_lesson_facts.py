@@ -15,7 +15,7 @@ from attnviz.models.capture import capture
 from attnviz.pages.born.maths import life
 from attnviz.pages.lessons.maths import all_facts, cost_facts, hand_facts, lesson_parts, trained_facts
 from attnviz.pages.lessons.maths.lesson_parts import Facts
-from attnviz.pages.lessons.panels import all_lessons
+from attnviz.pages.lessons.panels import open_lesson
 from attnviz.pages.why.maths import parts
 from tests.models.conftest import trained
 
@@ -41,7 +41,7 @@ def test_what_alibi_takes_off_is_positive_and_the_published_slope_times_the_dist
 
 def test_the_head_that_said_so_is_the_one_that_adds_most_and_its_word_the_one_it_reads_that_from() -> None:
     smollm2 = trained("smollm2-135m")
-    run = run_model(Request("smollm2-135m", all_lessons.LESSONS["model"].sentence), smollm2)
+    run = run_model(Request("smollm2-135m", open_lesson.LESSONS["model"].sentence), smollm2)
     made = parts.run(run, smollm2, parts.TokenQuestion())
     found = trained_facts.who_said(lesson_parts.Subject(run, lambda: smollm2, lambda *_what: made))
     most = max((part for part in made.by_size if part.head is not None), key=lambda part: part.value)
@@ -51,7 +51,7 @@ def test_the_head_that_said_so_is_the_one_that_adds_most_and_its_word_the_one_it
 
 
 def test_of_two_heads_one_writes_what_the_other_finds_and_the_cut_says_that_it_is_needed() -> None:
-    subject = subject_of(all_lessons.LESSONS["pair"].sentence, is_trained=True)
+    subject = subject_of(open_lesson.LESSONS["pair"].sentence, is_trained=True)
     tokens = [token.strip() for token in subject.tokens]
     model = trained("smollm2-135m").model
     inputs = subject.run.inputs_on(model.device)
@@ -150,7 +150,7 @@ def test_what_a_lesson_says_of_any_sentence_holds(text: str, is_trained: bool) -
     assert right["causal_mask"] == {name for name in ("half", "triangle", "line") if kept[name] == seen}
     if n > 1:
         assert right["examples"] == {"all"} | ({"one"} if n == 2 else set())
-        step = all_lessons.LESSONS["masks"].steps[-1]
+        step = open_lesson.LESSONS["masks"].steps[-1]
         assert step.question is not None
         assert "To 1;" not in step.question.truth.format(**facts["too_late"].values)
         alike = len(set(subject.first_words)) == 1

@@ -8,7 +8,7 @@ import pytest
 
 from attnviz.base import words
 from attnviz.base.message import Problem
-from attnviz.pages.lessons.panels import all_lessons, lesson_file, open_lesson
+from attnviz.pages.lessons.panels import lesson_file, open_lesson
 from attnviz.serve import page_table  # noqa: F401
 
 ROOT = Path(__file__).parents[3]
@@ -39,10 +39,10 @@ def test_a_small_file_is_a_lesson():
 
 
 @pytest.mark.parametrize("language", words.languages())
-@pytest.mark.parametrize("name", all_lessons.LESSONS)
+@pytest.mark.parametrize("name", open_lesson.LESSONS)
 def test_the_apps_own_lessons_survive_the_way_through_a_file(name, language):
     """Read as a lecturer's, so that its links are checked, too."""
-    lesson = all_lessons.lessons_in(language)[name]
+    lesson = open_lesson.lessons_in(language)[name]
     text = open_lesson.lesson_as_text(lesson, "Two birds")
     assert text.count("Two birds") == 1
     back = lesson_file.read(text)

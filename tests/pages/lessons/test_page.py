@@ -12,11 +12,11 @@ from attnviz.base.message import Problem
 from attnviz.pages.lessons import lessons
 from attnviz.pages.lessons.maths import cost_facts
 from attnviz.pages.lessons.maths.lesson_parts import Facts
-from attnviz.pages.lessons.panels import all_lessons, lesson_file, paper
+from attnviz.pages.lessons.panels import lesson_file, open_lesson, paper
 from attnviz.serve import page_table  # noqa: F401
 from tests.pages.conftest import drawn, said, sound
 
-LESSONS = all_lessons.LESSONS
+LESSONS = open_lesson.LESSONS
 ODD = "两只鸟看见了它 & <b>x</b> $y$ {z}"
 
 

@@ -7,13 +7,13 @@ from torch.testing import assert_close
 
 from attnviz.models.loading import load
 from attnviz.models.pictures import held_out_digits, join_digits
-from attnviz.pages.pictures.maths.patch_measures import (
+from attnviz.pages.pictures.maths.picture_record import (
+    HeadChange,
     head_maps,
     mean_weights,
     picture_rollout,
     weights_with_change,
 )
-from attnviz.pages.pictures.maths.picture_record import HeadChange
 from attnviz.pages.pictures.maths.picture_run import find_smallest_set, rerun, run_picture
 from tests.models.tiny import eager
 

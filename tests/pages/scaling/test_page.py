@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.app import training
+from attnviz.analysis.saturation import draw
 from attnviz.app.cache import waiting_line
 from attnviz.app.cache.shared_results import finished_results
-from attnviz.core.saturation import draw
 from attnviz.pages.scaling.maths import retrieval_training
 from attnviz.pages.scaling.panels import retrieval_training as training_panel
 from tests.pages.conftest import charts, drawn, said, sound
@@ -22,7 +21,7 @@ def figures(page):
 @pytest.fixture
 def quick(monkeypatch):
     """Make training take only a few steps."""
-    monkeypatch.setattr(training, "BETWEEN_PICTURES", 0.0)
+    monkeypatch.setattr(training_panel, "BETWEEN_PICTURES", 0.0)
     finished_results.cache_clear()
     return {"s_section": "training", "s_steps": "20", "s_seeds": "2"}
 
@@ -115,7 +114,7 @@ def test_what_takes_long_is_trained_by_a_press_in_another_process_and_not_by_ope
     monkeypatch.setattr(retrieval_training, "train", lambda _config: pytest.fail("trained in the server"))
 
     def results(module, work, config, threads, nice):
-        elsewhere.append((module, work, config, training.TRAININGS.n_working))
+        elsewhere.append((module, work, config, training_panel.TRAININGS.n_working))
         yield replace(small, config=replace(config, steps=10))
 
     monkeypatch.setattr(training_panel.own_process, "results", results)
@@ -133,7 +132,7 @@ def test_what_takes_long_is_trained_by_a_press_in_another_process_and_not_by_ope
 
 def test_who_cannot_wait_for_a_training_reads_why_and_may_press_again(visit, quick, monkeypatch):
     line = waiting_line.WaitingLine(1, longest=0)
-    monkeypatch.setattr(training, "TRAININGS", line)
+    monkeypatch.setattr(training_panel, "TRAININGS", line)
     with line.turn(print):
         page = visit("scaling", **quick)
     assert "0 visitors are waiting here already" in said(page)
@@ -146,7 +145,7 @@ def test_who_cannot_wait_for_a_training_reads_why_and_may_press_again(visit, qui
 def test_a_second_training_waits_for_the_first_and_finds_what_it_made(visit, monkeypatch):
     """The first one is this test, in the line; the visitor's begins when it has left."""
     line, waited = waiting_line.WaitingLine(1, longest=6), []
-    monkeypatch.setattr(training, "TRAININGS", line)
+    monkeypatch.setattr(training_panel, "TRAININGS", line)
     config = retrieval_training.Config(steps=2000, seeds=2, alternative="sqrt", parameter=1.0)
     small = next(retrieval_training.train(retrieval_training.Config(steps=10)))
 
@@ -157,7 +156,7 @@ def test_a_second_training_waits_for_the_first_and_finds_what_it_made(visit, mon
             first.__exit__(None, None, None)
         return waited[-1]
 
-    monkeypatch.setattr(training, "trainings_ahead", said_to_the_second)
+    monkeypatch.setattr(training_panel, "trainings_ahead", said_to_the_second)
     monkeypatch.setattr(training_panel.own_process, "results", lambda *_given: pytest.fail("trained what was there"))
     finished_results.cache_clear()
     page = visit("scaling", s_section="training", s_steps="2000", s_seeds="2")

@@ -10,7 +10,7 @@ import pytest
 from attnviz.base.message import Problem
 from attnviz.models.architecture import Architecture
 from attnviz.pages.sharing.maths import Config, run
-from attnviz.pages.sharing.panels import one_picture, prove
+from attnviz.pages.sharing.panels import prove, see
 from tests.pages.conftest import drawn, ran, said, sound, with_code
 
 
@@ -127,9 +127,9 @@ def test_bytes_and_parameters_are_what_the_published_formulas_give(
     name, tokens, batch, layers, heads, d_head, d_model, biases
 ):
     arch = Architecture.preset(name)
-    columns = one_picture.sharing_figure(arch, tokens, batch).columns
+    columns = see.sharing_figure(arch, tokens, batch).columns
     assert [column.kv_heads for column in columns] == [g for g in range(heads, 0, -1) if heads % g == 0]
-    table = one_picture.exact_integers(arch, tokens, batch)
+    table = see.exact_integers(arch, tokens, batch)
     for place, column in enumerate(columns):
         g = column.kv_heads
         assert column.heads == heads
@@ -151,7 +151,7 @@ def test_bytes_and_parameters_are_what_the_published_formulas_give(
     ],
 )
 def test_the_picture_stands_where_the_link_says_else_as_trained_else_at_a_gqa(name, asked, stands):
-    figure = one_picture.sharing_figure(Architecture.preset(name), 100, 1, asked)
+    figure = see.sharing_figure(Architecture.preset(name), 100, 1, asked)
     assert figure.columns[figure.at].kv_heads == stands
 
 

@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.analysis import head_matrix, what_if
 from attnviz.analysis.model_run import ModelRun, Request, Stack, StackId
-from attnviz.app import all_heads, head_drawing, show, widgets
+from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.exports import ExportOffer
 from attnviz.app.links import link_state
@@ -60,7 +60,7 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
     edit = shown_head.current_edit(stack, layer)
     matrix = head_drawing.edited_matrix(run, stack, layer, head, options, edit)
     axes = shown_head.picture_axes(stack, matrix)
-    address = all_heads.offer_heads(run, stack)
+    address = head_drawing.offer_heads(run, stack)
     data = head_drawing.head_data(run, stack, layer, head, options, matrix)
     view = replace(
         head_drawing.default_view(stack, layer, head, options, matrix),
@@ -187,7 +187,7 @@ def offer_edited_tiles(run: ModelRun, stack: Stack, layer: int, head: int, edit:
         return None
     change = replace(edit, seen="after", silenced=())
     head_position = (layer if edit.where != "all" else 0, head if edit.where == "head" else 0)
-    return all_heads.offer_bytes(
+    return head_drawing.offer_bytes(
         run.request,
         stack.id,
         ("edited tiles", head_position, change),

@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.analysis.model_run import ModelRun, Stack, StackId
-from attnviz.app import all_heads, head_drawing, show, widgets
+from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.text import translate_markdown
@@ -145,8 +145,8 @@ def _edit_figure(stack: Stack, figure: MosaicFigure, edit: HeadEdit | None) -> M
     """Apply the visitor's mask and scale to the grid, as the browser shows it."""
     if edit is None or figure.selected is None:
         return figure
-    if all_heads.sends_all_heads(stack):
-        return replace(figure, edit=edit, every=all_heads.pack_heads(stack))
+    if head_drawing.sends_all_heads(stack):
+        return replace(figure, edit=edit, every=head_drawing.pack_heads(stack))
     codes = np.frombuffer(
         head_panel.compute_edited_tiles(stack, figure.selected, replace(edit, seen="after")), np.uint8
     )

@@ -49,7 +49,7 @@ from attnviz.pages.scaling.figures import histograms
 from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.maths.variance import Config
 from attnviz.pages.scaling.panels import saturation, scaling_form, variance
-from attnviz.pages.sharing.panels import one_picture
+from attnviz.pages.sharing.panels import see
 from attnviz.pages.why.maths import parts
 from attnviz.pages.why.panels.parts import flows_figure
 
@@ -355,7 +355,7 @@ def draw_growth(_subject: Subject, _settings: PictureSettings, key: str) -> None
 
 def draw_sharing(_subject: Subject, _settings: PictureSettings, key: str) -> None:
     """Draw Llama-3.1-8B from MHA over GQA to MQA."""
-    figure = one_picture.sharing_figure(Architecture.preset(cost_facts.MODEL), cost_facts.TOKENS)
+    figure = see.sharing_figure(Architecture.preset(cost_facts.MODEL), cost_facts.TOKENS)
     usual = figure.at
     sharing_columns(
         key,

@@ -1,6 +1,8 @@
-"""The open lesson, one of the app's or a lecturer's own: walking through its steps, and its file."""
+"""All lessons, and the open one, the app's or a lecturer's own: walking through its steps, and its file."""
 
 import re
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -10,12 +12,12 @@ from attnviz.app.links.choices import Choice
 from attnviz.app.panel import show_problem
 from attnviz.app.workarounds.streamlit_adapter import upload_id
 from attnviz.base.message import Problem
-from attnviz.base.words import _
+from attnviz.base.words import ENGLISH, _, current_language
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths.lesson_parts import Lesson
 from attnviz.pages.lessons.panels import lesson_file
-from attnviz.pages.lessons.panels.all_lessons import current_lessons, lesson_steps
 
+TEXTS = Path(__file__).parents[1] / "texts"
 PICTURE_KEY = "l-pic-"
 MENU = "l-lessons"  #: the menu of all lessons, which closes when a step is chosen
 _OPENED = "_lesson_opened"
@@ -105,3 +107,27 @@ def lesson_as_text(lesson: Lesson, sentence: str) -> str:
         return lesson.source
     others = re.sub(r"^- sentence: .*\n", "", lesson.source, flags=re.MULTILINE)
     return others.replace("\n\n", f"\n\n- sentence: {sentence}\n", 1)
+
+
+@cache
+def lessons_in(language: str) -> dict[str, Lesson]:
+    """The lessons by their ids; in English where a language has no file of one."""
+    files = {name: TEXTS / f"{name}.{language}.md" for name in choices.IDS}
+    return {
+        name: lesson_file.read(file.read_text("utf-8"), name) if file.exists() else lessons_in(ENGLISH)[name]
+        for name, file in files.items()
+    }
+
+
+LESSONS = lessons_in(ENGLISH)  #: their steps are the same in all languages
+
+
+def current_lessons() -> dict[str, Lesson]:
+    """The lessons in the visitor's language."""
+    return lessons_in(current_language())
+
+
+def lesson_steps(lesson: Lesson) -> list[tuple[str, int]]:
+    """List (lesson id, step number) of all steps; for a lecturer's lesson, of that lesson alone."""
+    lessons = [lesson] if lesson.is_custom else LESSONS.values()
+    return [(listed.id, number) for listed in lessons for number in range(1, len(listed.steps) + 1)]

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from attnviz.analysis.word_vectors import random_normal
-from attnviz.base.message import Message, MessageList, Problem, require_within
+from attnviz.base.message import Message, Problem, require_one_of, require_within
 from attnviz.core.positions import ALiBi, LearnedPositions, Position, Sinusoidal, T5Bias, alibi_slopes
 from attnviz.core.rope import RoPE, frequencies
 from attnviz.models.capture import learned_positions
@@ -47,9 +47,7 @@ def make_position(
             T5Bias(n_heads, bidirectional=bidirectional, buckets=BUCKETS), random_normal(seed, BUCKETS, n_heads)
         ),
     }
-    if kind not in makers:
-        raise Problem("{kind} must be one of {allowed}", kind=kind, allowed=MessageList(KINDS))
-    return makers[kind]()
+    return makers[require_one_of("kind", kind, KINDS)]()
 
 
 def with_table(encoding: LearnedPositions | T5Bias, table: Tensor) -> Position:
@@ -116,8 +114,7 @@ def run(config: Config, table: np.ndarray | None = None) -> Result:
     `table` (positions, M): learned vectors of a trained model. None: random ones.
     """
     require_within(config, {"width": (2, 512), "n": (2, MOST), "heads": (1, 64), "head": (0, config.heads - 1)})
-    if config.kind not in ENCODINGS:
-        raise Problem("{kind} must be one of {allowed}", kind=config.kind, allowed=MessageList(ENCODINGS))
+    require_one_of("kind", config.kind, ENCODINGS)
     learned = None if table is None else torch.from_numpy(table).double()
     positions = torch.arange(config.n)
     scores, encoding = scores_between(config, positions, learned)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.message import MessageList, Problem, require_within
+from attnviz.base.message import require_one_of, require_within
 from attnviz.core.rope import NTK, DynamicNTK, Linear, Llama3, Scaling, YaRN, frequencies, length_factor
 
 # Texts longer than trained: what each scaling of RoPE does to the wavelengths, and to scores over distance.
@@ -66,9 +66,7 @@ def make_scaling(method: str, config: LongerConfig) -> Scaling:
         "yarn": YaRN(config.factor, config.length),
         "llama3": Llama3(config.factor, config.length),
     }
-    if method not in scalings:
-        raise Problem("{method} must be one of {allowed}", method=method, allowed=MessageList(METHODS))
-    return scalings[method]
+    return scalings[require_one_of("method", method, METHODS)]
 
 
 def compare_scalings(config: LongerConfig) -> LongerResult:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import MessageList, Problem, require_between
+from attnviz.base.message import Problem, require_between, require_one_of
 from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
@@ -103,8 +103,7 @@ def split_scores(config: SplitConfig, rotated: tuple[int, ...], grid: Tensor, qu
 
 
 def _check_split(config: SplitConfig) -> None:
-    if config.split not in SPLITS:
-        raise Problem("{split} must be one of {allowed}", split=config.split, allowed=MessageList(SPLITS))
+    require_one_of("split", config.split, SPLITS)
     if math.prod(config.sizes) > MOST:
         frames, height, width = config.sizes
         raise Problem(

@@ -14,8 +14,7 @@ from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, join_list, join_sentences
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import EXAMPLES, availability
-from attnviz.pages.positions import choices
-from attnviz.pages.positions.figures import scores as figures
+from attnviz.pages.positions import choices, figures
 from attnviz.pages.positions.maths import position_scores, shuffled_words
 from attnviz.pages.positions.maths.position_scores import ADDED, BIASED, ENCODINGS, KINDS, MODEL, ROTATED
 

@@ -12,8 +12,7 @@ from attnviz.app.links import link_state
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, end_sentence, join_clauses, join_sentences, ngettext
 from attnviz.core.costs import QKNorm
-from attnviz.pages.positions import choices
-from attnviz.pages.positions.figures import video as figures
+from attnviz.pages.positions import choices, figures
 from attnviz.pages.positions.maths import video
 
 compute_split = shared(video.split)
@@ -129,7 +128,7 @@ def _draw_split(result: video.Split) -> None:
         )
     caption = end_sentence(join_clauses(segments))
     show.figure(
-        show.chart_of(figures.split, list(zip(names, result.rotated_widths, strict=True)), result.unrotated),
+        show.chart_of(figures.split_of_width, list(zip(names, result.rotated_widths, strict=True)), result.unrotated),
         name="video-split",
         key="p_video_split",
         table={"part": [*names, "not rotated"], "numbers": [*result.rotated_widths, result.unrotated]},
@@ -153,7 +152,7 @@ def _draw_frames(result: video.Split) -> None:
         caption = join_sentences(caption, twins.format(twins=result.twins))
     frame, row, column = (index.ravel() for index in np.indices(scores.shape))
     show.figure(
-        show.chart_of(figures.frames, scores, at),
+        show.chart_of(figures.frame_scores, scores, at),
         name="video-frames",
         key="p_video_frames",
         table={"frame": frame, "row": row, "column": column, "score": scores.ravel()},
@@ -171,7 +170,7 @@ def _draw_wavelengths(result: video.Split) -> None:
     ]
     longest = max(len(waves) for waves in result.wavelengths)
     show.figure(
-        show.chart_of(figures.wavelengths, lines),
+        show.chart_of(figures.video_wavelengths, lines),
         name="video-wavelengths",
         key="p_video_waves",
         table={"pair": np.arange(longest)}

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from attnviz.base.message import MessageList, Problem
+from attnviz.base.message import Problem, require_one_of
 from attnviz.base.words import N_
 from attnviz.core.attention import Stages, attend, attend_at
 from attnviz.core.measures import effective_keys
@@ -47,12 +47,7 @@ CHOICES = tuple(ALTERNATIVES)[2:]
 
 def check(alternative: str, parameter: float) -> None:
     """Raise a Problem when the alternative is unknown or its parameter is out of range."""
-    if alternative not in ALTERNATIVES:
-        raise Problem(
-            "alternative={alternative} must be one of {allowed}",
-            alternative=alternative,
-            allowed=MessageList(ALTERNATIVES),
-        )
+    require_one_of("alternative", alternative, ALTERNATIVES)
     definition = ALTERNATIVES[alternative]
     if definition.parameter and not definition.low <= parameter <= definition.high:
         raise Problem(

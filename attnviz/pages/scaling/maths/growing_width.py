@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.analysis.saturation import LARGEST_D_K, MOST_KEYS, Vectors, draw
 from attnviz.base.message import require_within
 from attnviz.core.attention import attend
 from attnviz.core.measures import effective_keys, entropy, jacobian_norm
-from attnviz.core.saturation import LARGEST_D_K, MOST_KEYS, Vectors, draw
 from attnviz.pages.scaling.maths import alternatives
 
 LIMITS = {"d_k": (1, LARGEST_D_K), "n_keys": (1, MOST_KEYS)}

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Message, Problem, require_within
+from attnviz.base.message import Message, require_one_of, require_within
 from attnviz.base.rounding import Rounded
 from attnviz.core.attention import Stages
 from attnviz.core.measures import entropy, jacobian_norm
@@ -117,8 +117,7 @@ def check(config: Config) -> None:
     alternatives.check(config.alternative, config.parameter)
     limits = {"d_k": (1, 4096), "names": (2, 64), "steps": (1, 2000), "seeds": (1, 8), "rate": (1e-4, 10)}
     require_within(config, limits)
-    if config.optimizer not in ("sgd", "adam"):
-        raise Problem('optimizer={optimizer} must be "sgd" or "adam"', optimizer=config.optimizer)
+    require_one_of("optimizer", config.optimizer, ("sgd", "adam"))
 
 
 def is_small(config: Config) -> bool:

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.analysis.saturation import measure_rows
 from attnviz.core.attention import COLDEST, Stages
-from attnviz.core.saturation import measure_rows
 from attnviz.pages.scaling.maths import alternatives, growing_width
 
 GRID = tuple(2**i for i in range(13))

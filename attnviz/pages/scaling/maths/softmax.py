@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem
+from attnviz.base.message import Problem, require_at_least
 from attnviz.core.attention import attend_at
 
 DTYPES = {
@@ -50,8 +50,7 @@ def _number(word: str) -> float:
 
 def weights(scores: list[float], temperature: float = 1.0) -> np.ndarray:
     """softmax(scores / temperature) in float64; temperature 0 is the limit (ties share), infinity is even."""
-    if not temperature >= 0:
-        raise Problem("temperature={temperature} must be at least 0", temperature=temperature)
+    require_at_least("temperature", temperature, 0)
     k = torch.tensor(scores, dtype=torch.float64)[None, :, None]  # (1, n, 1)
     q, v = torch.ones(1, 1, 1, dtype=torch.float64), torch.zeros_like(k)
     return attend_at(q, k, v, temperature).weights[0, 0].numpy()
@@ -134,8 +133,7 @@ class OnlineBlock:
 
 def online_softmax(scores: list[float], values: np.ndarray, size: int) -> Iterator[OnlineBlock]:
     """Softmax-weighted sum of values (n, Dv), `size` scores at a time; it is the last block's output / total."""
-    if size < 1:
-        raise Problem("{name}={value} must be at least 1", name="block", value=size)
+    require_at_least("block", size, 1)
     maximum, total, output = -math.inf, 0.0, np.zeros(values.shape[1])
     for start in range(0, len(scores), size):
         block = np.array(scores[start : start + size])

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
-from attnviz.base.message import MessageList, Problem, require_within
+from attnviz.base.message import Problem, require_one_of, require_within
 from attnviz.core.attention import scale_factor
 
 LARGEST_D_K = 4096
@@ -91,12 +91,7 @@ def draw_pair(
     distribution: str, strength: float, shape: tuple[int, ...], generator: Generator
 ) -> tuple[Tensor, Tensor]:
     """Queries, then keys, of one shape, from one generator: all of q first, then all of k."""
-    if distribution not in _COMPONENTS:
-        raise Problem(
-            "distribution={distribution} must be one of {allowed}",
-            distribution=distribution,
-            allowed=MessageList(DISTRIBUTIONS),
-        )
+    require_one_of("distribution", distribution, DISTRIBUTIONS)
     low, high = BROKEN.get(distribution, (-math.inf, math.inf))
     if not low <= strength <= high:
         raise Problem(

@@ -1,15 +1,22 @@
 """Section 2: does scaling matter for learning? A retrieval head is trained with and without it, drawn as it learns."""
 
 import math
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator
+from contextlib import closing
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.analysis import own_process
-from attnviz.app import page_parts, show, training, widgets
+from attnviz.app import page_parts, show, widgets
+from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.shared_results import finished_results
+from attnviz.app.cache.waiting_line import TRAININGS, trainings_ahead
 from attnviz.app.text import translate_markdown
+from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_sentences, ngettext
 from attnviz.figures.theme import Figure
@@ -63,13 +70,13 @@ def _run(config: experiment.Config) -> None:
     if cached is not None:
         _draw_result(cached)
         return
-    partial = training.partial_result("s", config)
+    partial = partial_result("s", config)
     # a link opens what takes long ready to be pressed: what strangers link to must not make work by being opened
     first_visit = experiment.is_small(config) and not st.session_state.get("s_training_seen")
     st.session_state["s_training_seen"] = True
     button, curves_slot = st.empty(), st.empty()
-    if training.draw_train_button("s", button, bool(partial)) or first_visit:
-        partial = training.watch(
+    if draw_train_button("s", button, bool(partial)) or first_visit:
+        partial = watch(
             "s", config, finished_results("s-training"), lambda: _results(config), _draw_progress, (button, curves_slot)
         )
     with curves_slot.container():
@@ -77,12 +84,12 @@ def _run(config: experiment.Config) -> None:
             st.info(_("Training is drawn as it runs. Nothing about the result is fixed in advance."))
             return
         if not partial.complete:
-            training.draw_stopped(partial)
+            draw_stopped(partial)
         _draw_result(partial)
 
 
 def _draw_progress(result: experiment.Result) -> None:
-    show.chart(_figure(result), key=f"s_live_{result.done}", alt=training.describe_progress(result))
+    show.chart(_figure(result), key=f"s_live_{result.done}", alt=describe_progress(result))
 
 
 def _results(config: experiment.Config) -> Generator[experiment.Result]:
@@ -160,3 +167,88 @@ def _first_gradient(result: experiment.Result) -> str:
         jacobian_raw=raw[2],
         jacobian_scaled=scaled[2],
     )
+
+
+BETWEEN_PICTURES = 0.5  #: seconds between two drawings while a training runs
+PLAY = ":material/play_arrow:"
+
+
+class PartialResult(Protocol):
+    """A training's intermediate result: its progress and its measurements."""
+
+    @property
+    def config(self) -> Any: ...
+    @property
+    def done(self) -> int: ...
+    @property
+    def complete(self) -> bool: ...
+
+
+R = TypeVar("R", bound=PartialResult)
+
+
+def partial_result(name: str, config: Any) -> Any:
+    """This visitor's unfinished training of this config; None if there is none."""
+    partial = st.session_state.get(f"{name}_partial")
+    return partial if partial is not None and partial.config == config else None
+
+
+def draw_train_button(name: str, slot: DeltaGenerator, again: bool) -> bool:
+    """Draw the button that begins; whether it was pressed, or the one that stands where a training has failed."""
+    label = _("Start again") if again else _("Train")
+    pressed = slot.button(label, type="primary", icon=PLAY, key=f"{name}_train")
+    return pressed or bool(st.session_state.get(f"{name}_train_again", False))
+
+
+def watch(
+    name: str,
+    config: Any,
+    cache: BoundedCache[R],
+    results: Callable[[], Generator[R]],
+    draw: Callable[[R], None],
+    places: tuple[DeltaGenerator, DeltaGenerator],
+) -> R:
+    """Train to the end, draw meanwhile, and return the end; `places` are those of the button and of the picture.
+
+    Pressing Stop reruns the page, which finds what was trained so far in the session.
+    """
+    button, picture = places
+    try:
+        with button.container(horizontal=True, vertical_alignment="center"):
+            st.button(_("Stop"), icon=":material/stop:", key=f"{name}_stop")
+            bar = st.progress(0.0)
+        with TRAININGS.turn(lambda ahead: bar.progress(0.0, trainings_ahead(ahead))):
+            result = cache.find(config)  # by whoever was before in the line
+            if result is None:
+                result = _draw_training(name, results(), draw, bar, picture)
+                cache.get(config, lambda: result)
+    except Problem:  # as where too many wait
+        button.button(_("Start again"), type="primary", icon=PLAY, key=f"{name}_train_again")
+        raise
+    button.empty()
+    return result
+
+
+def _draw_training(
+    name: str, results: Generator[R], draw: Callable[[R], None], bar: DeltaGenerator, picture: DeltaGenerator
+) -> R:
+    last = 0.0
+    with closing(results):
+        for result in results:
+            st.session_state[f"{name}_partial"] = result
+            bar.progress(result.done / max(1, result.config.steps), describe_progress(result))
+            if result.done and not result.complete and time.monotonic() - last > BETWEEN_PICTURES:
+                last = time.monotonic()
+                with picture.container():
+                    draw(result)
+    return result
+
+
+def describe_progress(result: PartialResult) -> str:
+    """The progress of a training in words."""
+    return _("step {step} of {steps}").format(step=result.done, steps=result.config.steps)
+
+
+def draw_stopped(result: PartialResult) -> None:
+    """Draw where a training was stopped."""
+    st.caption(_("Stopped at step {step} of {steps}.").format(step=result.done, steps=result.config.steps))

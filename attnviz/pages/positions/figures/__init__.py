@@ -1,1 +1,0 @@
-"""What the page positions draws with: arrays in, a figure out."""
