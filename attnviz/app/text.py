@@ -71,7 +71,7 @@ def strip_markdown(markdown: str) -> str:
 
 
 _ENDS = re.compile(r"(?<=[.!?])\s+(?=[^a-z])|(?<=[。！？])(?=.)")
-_SOURCE = re.compile(r"(?s)(\*\*[^*]+[.。]\*\*)\s*(.+)")
+_SOURCE = re.compile(r"(?s)(\*\*[^*]+(?:[.。]\*\*|\*\*[.。]))\s*(.+)")
 SHORT, LONG = 17, 110  #: columns: what is shorter only names something; what is longer is cut at a semicolon
 
 

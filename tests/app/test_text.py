@@ -87,6 +87,7 @@ SOURCE = "**Scores are random (seed 0).** One key gets 98% of the weight."
         (("", None, None), "Why divide", ""),
         ((BOLD, None, "Bytes"), "Bytes", "The cache holds 3 bytes."),
         ((SOURCE, SOURCE, None), "One key gets 98% of the weight", "Scores are random (seed 0)."),
+        ((SOURCE.replace(".**", "**."), None, None), "One key gets 98% of the weight", "Scores are random (seed 0)."),
         (("", "Its own", "Bytes"), "Bytes", "Its own"),
     ],
 )
