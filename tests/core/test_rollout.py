@@ -5,6 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnviz.base.message import Problem
 from attnviz.core.measures import layer_mix, rollout
 
 sizes = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 4), st.integers(0, 2**31))
@@ -31,3 +32,7 @@ def test_rollout_is_the_sum_over_all_paths(heads, residual, size):
                 share = share * mixes[layer, query, key]
             expected[path[-1], path[0]] += share
         torch.testing.assert_close(found, expected)
+    for follow in (layer_mix, rollout):
+        torch.testing.assert_close(follow(weights), follow(weights, 0.5, "mean"))
+    with pytest.raises(Problem, match="weights have 2 queries and 3 keys"):
+        rollout(torch.ones(layers, n_heads, 2, 3))

@@ -120,7 +120,21 @@ class Named(nn.Module):
         return self.inner.to_words(self.inner(idx)) * self.factor
 
 
+class Half(Own):
+    """A model whose output layer reads half of what its last norm answers."""
+
+    def forward(self, idx):
+        x = self.wte(idx)
+        for block in self.h:
+            x = block(x)
+        return self.lm_head(self.ln_f(x)[..., :12])
+
+
 def test_an_output_layer_of_another_name_is_found_or_named():
+    half = Half().eval()
+    half.lm_head = nn.Linear(12, VOCAB)
+    with pytest.raises(Problem, match="not as wide as the input of its output layer"):
+        capture(half, tokens(), residual=True).logit_attribution(7)
     model = Named().eval()
     logits = model(tokens())[:, -1].detach()
     with pytest.raises(Problem, match="name one, as output_layer"):
