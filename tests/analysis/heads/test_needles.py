@@ -60,8 +60,10 @@ def test_a_haystack_has_its_length_and_its_needle_at_the_depth_and_at_the_end() 
         assert places[1] == len(ids) - len(needle)
         assert places[0] == pytest.approx(depth * (places[1] - len(needle)), abs=0.3 * len(ids))
         assert copied_keys(torch.tensor(ids))[-2] == places[0] + len(needle) - 1
-    with pytest.raises(Problem, match="needs more than"):
+    with pytest.raises(Problem, match="needs more than") as refused:
         next(needle_in_haystack(tokenizer, (20,)))
+    least = refused.value.message.params["count"] + 1
+    assert next(needle_in_haystack(tokenizer, (least,))).shape == (1, least)
 
 
 def test_smollm2_s_heads_that_copy_a_needle_are_few(smollm2) -> None:
