@@ -109,6 +109,8 @@ class PageChoices:
     opening: dict[Choice[Any], tuple[Any, Any]] = field(default_factory=dict)
     #: By parameter and value: what this page showed once, and another one shows now.
     moved: dict[tuple[str, str], Move] = field(default_factory=dict)
+    #: By parameter and id of older links: the id that this page shows it under now, None where a link leaves it out.
+    renamed: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _PAGES[self.page] = self
@@ -143,6 +145,7 @@ class PageChoices:
         if ids and first not in ids:
             raise ValueError(f"{name}: the default {first!r} is none of {ids}")
         example = next((candidate for candidate in ids if candidate != first), "another")
+        self.renamed |= {(name, old): None if today == first else today for old, today in moved.items()}
 
         def read(text: Any) -> str:
             if not isinstance(text, str) or len(text) > LONGEST_ID:
@@ -315,7 +318,9 @@ def follow_move(page: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str
             stays = {choice.name for choice in _PAGES[EVERY_PAGE]}
             new |= {name: text for name, text in parameters.items() if name in stays | {"embed"}}
             return move.page, new | ({"figure": new["figure"].replace(*move.figures)} if "figure" in new else {})
-    return page, dict(parameters)
+    renamed = _PAGES[page].renamed if page in _PAGES else {}
+    today = dict(parameters) | {name: text for (name, old), text in renamed.items() if parameters.get(name) == old}
+    return page, {name: text for name, text in today.items() if text is not None}
 
 
 def page_choices(page: str) -> tuple[Choice[Any], ...]:
