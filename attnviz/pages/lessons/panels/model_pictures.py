@@ -27,7 +27,7 @@ from attnviz.canvas.score_table import score_table
 from attnviz.canvas.shared.blobs import Overview
 from attnviz.canvas.sharing_columns import sharing_columns
 from attnviz.figures import attention_figures as figures
-from attnviz.figures.theme import Figure
+from attnviz.figures.theme import ROLES, Figure
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.architecture import Architecture, gpus
 from attnviz.pages.born import figures as born_figures
@@ -281,7 +281,7 @@ def draw_bars(_subject: Subject, settings: PictureSettings, key: str) -> None:
         key,
         film.d_k[:n_frames],
         film.scores[:n_frames],
-        scaling_form.slider_panels(alternatives),
+        [replace(panel, colour=ROLES["weight"]) for panel in scaling_form.slider_panels(alternatives)],
         at=config.d_k,
         parameter=softmax_slider.SliderParameter("a", 1.0, 0.1, 64.0) if "inverse" in alternatives else None,
         about=alternatives[-1],
