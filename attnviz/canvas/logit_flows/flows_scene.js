@@ -13,10 +13,10 @@ import { drawWith, fillBox, strokePath, writeText } from "../shared/surface.js";
 /** @typedef {ReturnType<typeof flowsScene>} FlowsScene */
 /** @typedef {{ i: number, side: -1 | 1, w: number, h: number, label: Rectangle, from: number, y: number, lane: number, isCut: boolean }} Placed */
 
-/** Pixels above the layers, below them, of a layer without anything, of a line of text, from a flow's corner on. */
-const [TOP, FOOT, BASE, LINE, BEND] = [78, 56, 2, 16, 10];
+/** Pixels above the layers, of a line below them, of a layer without anything, of a line of text, from a flow's corner on. */
+const [TOP, BELOW, BASE, LINE, BEND] = [78, 19, 2, 16, 10];
 /** Pixels of the whole, of a width from which on values stand beside names, and how much wider than high a flow may be. */
-const [HIGH, NARROW, STRETCH] = [450, 560, 2.5];
+const [HIGH, NARROW, STRETCH] = [450, 560, 3.2];
 
 /** Those beside a layer's number, where names stand. @param {number} width */
 const nameWidth = (width) => (width < NARROW ? 62 : 104);
@@ -32,6 +32,8 @@ export function flowsScene(header, values, { at, pointed, cut, high = HIGH }, wi
   const names = nameWidth(width);
   const middle = width / 2;
   const room = middle - 16 - names - 2 * BEND;
+  const isLegendBeside = textWidth(header.words.rest, 12) < middle - 40; // the axis' name, else below both lines
+  const foot = BELOW * (isLegendBeside ? 2 : 3);
   const rows = Array.from({ length: layers + 1 }, (_none, row) =>
     flows.flatMap(([, , layer], i) => (layer === row - 1 ? [i] : [])),
   );
@@ -47,16 +49,16 @@ export function flowsScene(header, values, { at, pointed, cut, high = HIGH }, wi
   const whole = (/** @type {readonly number[]} */ each, /** @type {number} */ unit) => rows.reduce((sum, row) => sum + rowHeight(row, each, unit), 0); // prettier-ignore
   let unit = 0;
   for (let step = 100 / most, n = 0; n < 24; n++, step /= 2)
-    if (sizes.slice(1).every((each) => whole(each, unit + step) <= high - TOP - FOOT)) unit += step;
+    if (sizes.slice(1).every((each) => whole(each, unit + step) <= high - TOP - foot)) unit += step;
   const across = Math.min(room / most, STRETCH * unit);
   const heights = rows.map((row) => rowHeight(row, values, unit));
-  const height = Math.max(high, Math.ceil(whole(values, unit) + TOP + FOOT));
+  const height = Math.max(high, Math.ceil(whole(values, unit) + TOP + foot));
   /** @type {Placed[]} */
   const placed = [];
   const lanes = { [-1]: 0, [1]: 0 };
   const banks = { [-1]: 0, [1]: 0 };
   const ticks = [];
-  let low = height - FOOT;
+  let low = height - foot;
   for (const [row, members] of rows.entries()) {
     for (const side of /** @type {const} */ ([-1, 1])) {
       let y = low - BASE / 2;
@@ -95,6 +97,8 @@ export function flowsScene(header, values, { at, pointed, cut, high = HIGH }, wi
     minus,
     names,
     theme,
+    low: height - foot,
+    isLegendBeside,
   };
 }
 
@@ -127,7 +131,7 @@ export function writtenSums({ plus, minus }) {
 
 /** @param {DrawingContext} context @param {FlowsScene} scene */
 export function drawFlows(context, scene) {
-  const { header, placed, ticks, middle, theme, pointed, height, width, at } = scene;
+  const { header, placed, ticks, middle, theme, pointed, low, width, at } = scene;
   const { flows, kinds, words, head } = header;
   const isPlain = pointed === null || placed.some(({ i, isCut }) => i === pointed && isCut);
   for (const flow of placed) {
@@ -142,11 +146,11 @@ export function drawFlows(context, scene) {
     if (layer % (h > 11 ? 1 : 5) && h < 14) continue;
     writeText(context, String(layer), middle, y, theme, "12px", layer < at ? 0.85 : 0.35, "center");
   }
-  writeText(context, words.layer, middle, height - FOOT + 8, theme, "12px", 0.85, "center");
-  writeText(context, shortenText(`“${header.prompt}”`, width, 15, 600), middle, height - 29, theme, "600 15px", 1, "center");
+  writeText(context, words.layer, middle, low + 8, theme, "12px", 0.85, "center");
+  writeText(context, shortenText(`“${header.prompt}”`, width, 15, 600), middle, low + 27, theme, "600 15px", 1, "center");
   drawNames(context, scene);
   drawSums(context, scene);
-  writeText(context, words.rest, 0, height - 9, theme, "12px", 0.85);
+  writeText(context, words.rest, 0, low + (scene.isLegendBeside ? 8 : 47), theme, "12px", 0.85);
 } // prettier-ignore
 
 /** What stands beside the layers: a name and what it adds, struck through where it is cut. @param {DrawingContext} context @param {FlowsScene} scene */

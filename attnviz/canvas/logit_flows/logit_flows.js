@@ -13,8 +13,8 @@ import { drawFlows, flowAt, flowsFigure, flowsFilm, flowsScene, writtenSums } fr
 
 /** @import { Answer, Component, LogitFlowsHeader } from "../shared/types.js" */
 
-/** Pixels below it in a window in which it is presented. */
-const AROUND = 84;
+/** Pixels below it in a window in which it is presented: what it says, its slider, and two lines of the page's sentence. */
+const AROUND = 142;
 
 /** @extends {FilmView<Answer & LogitFlowsHeader & { at: number }>} */
 class LogitFlows extends FilmView {
@@ -118,7 +118,7 @@ class LogitFlows extends FilmView {
     const { words, colours, targets, layers } = this.header;
     const theme = readTheme(this.root, colours);
     const room = presentationRoom(this.root);
-    const high = room === null ? undefined : Math.max(360, room - AROUND);
+    const high = room === null ? undefined : Math.max(345, room - AROUND);
     const view = { at: this.at, pointed: this.pointed, cut: this.cut, high };
     this.scene = flowsScene({ ...this.header, head: this.head }, values, view, this.root.clientWidth, theme);
     drawFlows(sizeCanvas(this.canvas, this.scene.width, this.scene.height), this.scene);
