@@ -16,6 +16,7 @@ import streamlit as st
 from attnviz.app import presenting, teaching
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
+from attnviz.app.text import typeset_minus
 from attnviz.base.words import _, join_sentences
 
 
@@ -51,12 +52,12 @@ def ask(
     teaching.offer_question(question, [*answers.values()], tell_room, lambda place: take([*given][place]))
     with st.container(key=f"guess-{choice.name}", horizontal=True, vertical_alignment="center", gap="small"):
         if guess not in given:
-            st.markdown(f"**{question}**", width="content")
+            st.markdown(typeset_minus(f"**{question}**"), width="content")
             for answer, label in given.items():
                 st.button(label, key=f"{choice.name}-{answer.split('.')[0]}", on_click=take, args=(answer,))
             return
         right, because = truth()
-        st.markdown(join_sentences(_compare(given[guess], answers.get(right, "")), because))
+        st.markdown(typeset_minus(join_sentences(_compare(given[guess], answers.get(right, "")), because)))
         st.button(
             _("Ask again"),
             key=f"{choice.name}-again",

@@ -13,7 +13,7 @@ from attnviz.app import presenting, share_menu
 from attnviz.app.cache import shared_results
 from attnviz.app.exports import ExportOffer, Later, LiveCanvas, LiveFile, Table, collect_offer, to_csv
 from attnviz.app.links import link_state
-from attnviz.app.text import escape_markdown, strip_markdown
+from attnviz.app.text import escape_markdown, strip_markdown, typeset_minus
 from attnviz.base import rasterised
 from attnviz.base.packed import pack_blob
 from attnviz.base.words import _, selected_language
@@ -60,6 +60,7 @@ def figure(
     picture, without its Markdown, `table` holds the numbers behind it. `key` must be unique on the page.
     `on_pick` receives which point was clicked, by the number that the figure gives it as `customdata`.
     """
+    sentence = typeset_minus(sentence) if sentence else None
     look: dict[str, Any] = {"key": key, "config": {"displayModeBar": False, "scrollZoom": False}}
     look["alt"] = alternative_text(fig, sentence or caption)
     _leave_on_wall(key)
@@ -149,6 +150,7 @@ def footer(
     """
     with caption_line(key):
         if sentence:
+            sentence = typeset_minus(sentence)
             st.markdown(sentence, width="stretch")
         save_menu(fig, name, key, table, caption, label, (), embeds, sentence, canvas, canvases)
 

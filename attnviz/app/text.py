@@ -36,9 +36,13 @@ def _escape_value(value: object) -> object:
     return isolate_direction(escape_markdown(value)) if isinstance(value, str) else value
 
 
+#: what is code, the address of a link, or a number's minus
+_MINUS = re.compile(r"`[^`]*`|\]\([^)]*\)|(?:(?<!\w)|(?<=\de))-(?=\d|inf\b)")
+
+
 def typeset_minus(sentence: str) -> str:
     """A sentence of ours in whose numbers a minus is one, as formulas and canvases write it: no line ends after it."""
-    return re.sub(r"((?<!\w)|(?<=\de))-(?=\d)", "−", sentence)
+    return _MINUS.sub(lambda found: "−" if found[0] == "-" else found[0], sentence)
 
 
 #: LaTeX that sentences about figures use, and how it reads in plain text

@@ -163,14 +163,13 @@ def step_sentence(name: str, at: int, ablated: life.AblatedHeads) -> str:
     """Sentence about the selected step, measured on copies of lengths never trained on."""
     run = life.read(name)
     index = int(run.kept[at])
-    measured = _("Measured on copies of {held} words, lengths never trained on.").format(
-        held=join_list(map(str, run.config.held_out))
-    )
+    held = join_list(map(str, run.config.held_out))
     if ablated:
         right = life.measure_without_heads(name, tuple(ablated))[:, 1]
-        ablated_sentence = _(
+        return _(
             "With {heads} silenced, **{here:.0%}** of words are predicted at step {step:,}, at most {most:.0%} at "
-            "any of {looks} steps; with all heads {whole:.0%} at the end (guessing: {guess:.1%})."
+            "any of {looks} steps. With all heads it is {whole:.0%} at the end, by guessing {guess:.1%}, in copies of "
+            "{held} words: lengths never trained on."
         ).format(
             heads=join_list(map(name_of, ablated)),
             here=right[at],
@@ -179,14 +178,15 @@ def step_sentence(name: str, at: int, ablated: life.AblatedHeads) -> str:
             looks=len(right),
             guess=1 / run.config.words,
             whole=run.accuracy[-1],
+            held=held,
         )
-        return join_sentences(ablated_sentence, measured)
     previous_head, induction_head = (
         divmod(int(scores[index].argmax()), run.config.heads) for scores in (run.previous, run.induction)
     )
-    seen = _(
-        "At step {step:,} **{accuracy:.0%}** of words are predicted. Head {one} gives {previous:.2f} of its weight to "
-        "the token before, head {two} gives {induction:.2f} to what came after the same word last time."
+    return _(
+        "At step {step:,} **{accuracy:.0%}** of words are predicted, in copies of {held} words: lengths never trained "
+        "on. Head {one} gives {previous:.2f} of its weight to the token before, head {two} {induction:.2f} to what "
+        "came after the same word last time."
     ).format(
         step=run.at[index],
         accuracy=run.accuracy[index],
@@ -194,8 +194,8 @@ def step_sentence(name: str, at: int, ablated: life.AblatedHeads) -> str:
         previous=run.previous[index][previous_head],
         two=name_of(induction_head),
         induction=run.induction[index][induction_head],
+        held=held,
     )
-    return join_sentences(seen, measured, _("Numbers beside the heads are of your words."))
 
 
 def step_figure(

@@ -8,7 +8,7 @@ from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.app.panel import show_notices
-from attnviz.app.text import escape_markdown, typeset_minus
+from attnviz.app.text import escape_markdown
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_sentences, ngettext
@@ -141,7 +141,7 @@ def _draw_divergence(result: quantised_cache.Result) -> None:
         ),
         name="quantised-cache",
         key="d_numbers",
-        sentence=typeset_minus(_rounding_caption(result)),
+        sentence=_rounding_caption(result),
         table={
             "format": [f"int{cache.bits}" for cache in result.formats],
             "keys share a scale along": [cache.axis for cache in result.formats],

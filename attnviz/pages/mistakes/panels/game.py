@@ -12,7 +12,7 @@ from attnviz.app.exports import cell_columns
 from attnviz.app.links import link_state
 from attnviz.app.panel import show_problems
 from attnviz.app.sentence_input import ask_words
-from attnviz.app.text import escape_markdown, quote_word
+from attnviz.app.text import escape_markdown, quote_word, typeset_minus
 from attnviz.app.workarounds.streamlit_adapter import session_dict
 from attnviz.base.head_record import HeadData, HeadView
 from attnviz.base.word_boundaries import split
@@ -101,7 +101,7 @@ def _feedback_sentence(mistake: maths.Mistake, line: int, found: bool) -> str:
     """Whether the line is wrong, or else which is, and what is wrong with it."""
     first, *others = map(str, mistake.wrong_lines)
     wrong = _("{first} or {next}").format(first=first, next=others[0]) if others else first
-    title, streak = _(mistake.title), count_streak()
+    title, streak = typeset_minus(_(mistake.title)), count_streak()
     if not found:
         template = _("Not line {line}. It is line {wrong}: {title}.") if line else _("It is line {wrong}: {title}.")
         return template.format(line=line, wrong=wrong, title=title)
@@ -154,7 +154,7 @@ def _draw_program_and_weights(name: str, mistake: maths.Mistake, line: int | Non
             _draw_picture(found, side, words, name, sentence)
     if line is None:
         return
-    st.markdown(f"**{sentence}** " + _(mistake.why))
+    st.markdown(typeset_minus(f"**{sentence}** " + _(mistake.why)))
     st.markdown("**" + _("The test that finds it: {test}").format(test=_(mistake.test)) + "** " + _verdict(found))
     st.code(mistake.check, language="python", wrap_lines=True)
     ask_words(choices.SENTENCE, choices.SEED)

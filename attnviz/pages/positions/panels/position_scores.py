@@ -8,7 +8,7 @@ from attnviz.app.cache import model_cache
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.app.sentence_input import require_model
-from attnviz.app.text import translate_markdown, typeset_minus
+from attnviz.app.text import translate_markdown
 from attnviz.base.message import Message
 from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, join_list, join_sentences
@@ -189,7 +189,7 @@ def _draw_map(result: position_scores.Result) -> None:
         name=f"positions-{result.config.kind}",
         key="p_map",
         table={"query": np.repeat(np.arange(n), n), "key": np.tile(np.arange(n), n), "score": result.scores.ravel()},
-        sentence=typeset_minus(caption),
+        sentence=caption,
     )
 
 
@@ -211,7 +211,7 @@ def _draw_distance(result: position_scores.Result) -> None:
         name=f"distance-{config.kind}",
         key="p_distance",
         table={"distance": result.distance, "mean": mean, "lowest": low, "highest": high},
-        sentence=typeset_minus(caption),
+        sentence=caption,
     )
 
 

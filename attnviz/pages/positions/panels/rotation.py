@@ -12,7 +12,7 @@ from attnviz.app import page_parts, sentence_input, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
-from attnviz.app.text import escape_markdown, typeset_minus
+from attnviz.app.text import escape_markdown
 from attnviz.base.largest import find_largest
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, join_sentences, ngettext
@@ -173,7 +173,7 @@ def _draw_distance(result: experiment.LongerResult) -> None:
         name="longer-distance",
         key="p_longer_distance",
         table={"distance": result.distance, "as_trained": result.plain, config.method: result.chosen},
-        sentence=typeset_minus(caption),
+        sentence=caption,
     )
 
 

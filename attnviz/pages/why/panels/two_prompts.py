@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import live_run, page_parts, show, widgets
-from attnviz.app.text import escape_markdown, typeset_minus
+from attnviz.app.text import escape_markdown
 from attnviz.base.message import Problem
 from attnviz.base.words import _, join_list, join_sentences
 from attnviz.pages.why import choices, figures
@@ -127,11 +127,9 @@ def _draw_curve(request: form.TokenRequest, circuit: two_prompts.MeasuredCircuit
         show.chart_of(figures.faithfulness_curve, circuit.sizes, circuit.faithfulness, size),
         name=f"circuit-kept-{request.run.request.model}",
         key="why-kept",
-        sentence=typeset_minus(
-            _("At 100% the logit difference is {after:+.2f}, where no head is exchanged; at 0% {before:+.2f}.").format(
-                before=circuit.ablated_logit_diff, after=circuit.logit_diff
-            )
-        ),
+        sentence=_(
+            "At 100% the logit difference is {after:+.2f}, where no head is exchanged; at 0% {before:+.2f}."
+        ).format(before=circuit.ablated_logit_diff, after=circuit.logit_diff),
         table={"parts": list(circuit.sizes[:n_measured]), "kept": list(circuit.faithfulness[:n_measured])}
         if circuit.faithfulness
         else None,
