@@ -25,6 +25,7 @@ GUESSES = {
         r"Computed: 3\. Dilated, a convolution reaches the word 20 further on in 3 layers; undilated, in 10\.",
     ),
     "heads": ("hd_guess", "1", r"Computed: layers 0 to 9\. First-token heads: 53 in layers 0 to 9, 29 in"),
+    "pictures": ("pic_guess", "less", r"Computed: Surer\. The model says four \(96\.1%\) without row 1, column 5"),
     "why": (
         "why_guess",
         "less",

@@ -30,7 +30,7 @@ const MOST_PINS = 6;
 /** Heads of a layer from which on all stand below the large picture. */
 const MANY = 6;
 /** Pixels that the large picture may be high, at least, and pixels of a window that are not for it. */
-const [TALLEST, AROUND] = [400, 290];
+const [TALLEST, AROUND] = [360, 362];
 /** Pixels that the answer beside it is wide, and between them; how wide and high the picture itself is below that. */
 const [ANSWER, AIR, PLAIN] = [[160, 240], 20, 150];
 /** Milliseconds that discs take to come. */
@@ -263,7 +263,7 @@ export class PatchView extends Drawing {
     const side = header.answer.length && !wide ? clamp(width * 0.3, ANSWER[0], ANSWER[1]) : PLAIN;
     const isBeside = width > 2.5 * ANSWER[0];
     main.toggleAttribute("data-beside", isBeside);
-    const tallest = Math.min(Math.max(TALLEST, innerHeight - AROUND), (room ?? Infinity) - BELOW);
+    const tallest = room === null ? Math.max(TALLEST, innerHeight - AROUND) : Math.min(430, room - BELOW);
     this.size = fitPicture(header.picture, isBeside ? width - side - AIR : width, tallest);
     this.beside.style.width = `${isBeside ? Math.min(ANSWER[1], width - this.size.width - AIR) : width}px`;
     this.drawPlain(isBeside && room === null);

@@ -38,6 +38,8 @@ SHOWS = PAGE.one_of("pic_shows", ("row", "mean", "rollout", "layers"), label=N_(
 FACTOR = PAGE.real("pic_factor", 1.0, 0.0, 10.0, label=N_("Scale × the model’s"))
 
 
+GUESS = PAGE.one_of("pic_guess", label=N_("Your guess"))  #: and of which head and picture: "surer.0.0.1377"
+
 _numbers = record_reader(
     tuple[int, ...], lambda numbers: len(numbers) <= MOST_PATCHES and all(0 <= n <= MOST_PATCHES for n in numbers)
 )

@@ -9,12 +9,14 @@ from attnviz.models.loading import load
 from attnviz.models.pictures import held_out_digits, join_digits
 from attnviz.pages.pictures.maths.picture_record import (
     HeadChange,
+    PictureAnswer,
     head_maps,
     mean_weights,
+    most_watched_patch,
     picture_rollout,
     weights_with_change,
 )
-from attnviz.pages.pictures.maths.picture_run import find_smallest_set, rerun, run_picture
+from attnviz.pages.pictures.maths.picture_run import compare_answers, find_smallest_set, rerun, run_picture
 from tests.models.tiny import eager
 
 
@@ -85,6 +87,16 @@ def independent(model, run, hidden):
         x = x + held.o_proj((weights @ v[:, seen]).transpose(0, 1).flatten(1))
         x = x + layer.mlp(layer.layernorm_after(x))
     return model.classifier(model.vit.layernorm(x)[0]).softmax(-1)
+
+
+def test_the_patch_that_is_watched_most_is_eager_s_and_answers_are_alike_as_they_are_written(vit):
+    run = run_picture(vit, digits(4))
+    found = eager(vit.model, **run.inputs).attentions[0][0, :, 0, 1:]
+    assert [most_watched_patch(run.stacks[0], 0, head) for head in range(4)] == found.argmax(-1).tolist()
+    before = PictureAnswer(("four",), (0.9579,))
+    afters = (("four", 0.9612), ("four", 0.9), ("four", 0.9581), ("nine", 0.9579))
+    compared = [compare_answers(before, PictureAnswer((text,), (share,))) for text, share in afters]
+    assert compared == ["surer", "less", "alike", "other"]
 
 
 def test_a_smallest_set_loses_the_answer_with_any_patch_that_is_taken_away(vit):

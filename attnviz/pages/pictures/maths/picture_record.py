@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message, Problem
+from attnviz.base.rounding import format_number
 from attnviz.base.words import N_
 from attnviz.core import measures
 from attnviz.models.capture import Edit, LayerKey, MaskChoice, RecordedLayer, Trace
@@ -316,6 +317,13 @@ def patch_distances(grid: PatchGrid) -> np.ndarray:
     row, column = np.divmod(np.arange(grid.patches), grid.columns)
     y, x = row * grid.patch[0], column * grid.patch[1]
     return np.hypot(y[:, None] - y[None], x[:, None] - x[None])
+
+
+def most_watched_patch(stack: PatchStack, layer: int, head: int) -> int | None:
+    """The patch that the class token looks at most in a head; None where the next has as much, to 0.1%."""
+    row = stack.layers[layer].weights(head)[0, 0, 0, stack.grid.first :]
+    (most, second), patches = row.topk(2)
+    return None if format_number(float(most), ".1%") == format_number(float(second), ".1%") else int(patches[0])
 
 
 def picture_rollout(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message, Problem
-from attnviz.base.rounding import Rounded
+from attnviz.base.rounding import Rounded, format_number
 from attnviz.models.capture import Edit, Trace, capture, intervene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import PreparedPicture, find_grid, has_two_encoders, prepare, takes_text
@@ -100,6 +100,14 @@ def rerun(loaded: LoadedModel, run: PictureRun, change: HeadChange) -> tuple[Pic
     written = decode_greedily(model, inputs, edits)
     trace = intervene(model, edits, logits="all", **inputs, decoder_input_ids=written[:, :-1])
     return make_answer(model, trace, written), trace
+
+
+def compare_answers(before: PictureAnswer, after: PictureAnswer) -> str:
+    """What became of an answer: "other", or the same one "surer", "less" sure, or "alike" to 0.1%."""
+    if before.text != after.text:
+        return "other"
+    was, now = (format_number(answer.share, ".1%") for answer in (before, after))
+    return "alike" if was == now else "surer" if after.share > before.share else "less"
 
 
 def make_edits(run: PictureRun, change: HeadChange) -> list[Edit]:

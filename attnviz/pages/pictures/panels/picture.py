@@ -56,6 +56,7 @@ def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture) -> None:
     # digits of one model are one document: a pen goes on while the picture becomes another
     of = () if scene.pads else picture.cache_key
     document = packing.fingerprint(*of, run.model, loaded.version, stack.id)
+    picture_answer.ask(loaded, picture, run, stack, change)
     patch_view("patches", document, scene, chosen, partial(_store_choices, run.stacks[0].grid, stack))
     _draw_export_menus(loaded, picture, run, stack, scene, chosen, change)
     picture_answer.draw_facts(loaded, picture, stack, scene, chosen.layer)

@@ -6,10 +6,11 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import guess, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.exports import cell_columns
 from attnviz.app.links import link_state
+from attnviz.app.links.choices import head_name
 from attnviz.app.panel import show_problem
 from attnviz.app.text import escape_markdown, quote_token, translate_markdown
 from attnviz.base.message import Problem
@@ -26,8 +27,9 @@ from attnviz.pages.pictures.maths.picture_record import (
     PictureRun,
     TextEncoder,
     attention_received,
+    most_watched_patch,
 )
-from attnviz.pages.pictures.maths.picture_run import SmallestSet, find_smallest_set, rerun
+from attnviz.pages.pictures.maths.picture_run import SmallestSet, compare_answers, find_smallest_set, rerun
 from attnviz.pages.pictures.panels import picture_cache, picture_input
 
 MOST_BARS = 5  #: of a model of many classes
@@ -73,6 +75,47 @@ def draw(
     values = {"after": _answer_text(after), "share_after": share_after, "before": before, "share_before": share}
     st.markdown(text.format(what=change_sentence(run, change), **values))
     return _answer_bars(loaded, after, run.answer)
+
+
+def ask(
+    loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: PictureRun, stack: PatchStack, change: HeadChange
+) -> None:
+    """Ask what the model says without the patch that a head looks at most; the answer hides it.
+
+    Of one digit only, and while nothing else is changed: else the answer is on show, or means nothing.
+    """
+    if picture_input.count_digits(loaded) != 1 or not picture.name.startswith(("digits", f"{picture_input.EMPTY} ")):
+        return
+    _stack, layer, head = change.head
+    patch = most_watched_patch(stack, layer, head)
+    about = f"{layer}.{head}.{picture.name.split()[-1]}"
+    hides = HeadChange(() if patch is None else (patch,), head=change.head)
+    if patch is None or (change and (change != hides or guess.asked_about(choices.GUESS) != about)):
+        return
+
+    def hide() -> tuple[str, str]:
+        after = picture_cache.run_result(loaded, picture, hides, lambda: rerun(loaded, run, hides)[0], reruns=True)
+        because = _("The model says {after} ({share_after}) without {patch}, and {before} ({share_before}) with it.")
+        return compare_answers(run.answer, after), because.format(
+            patch=place,
+            after=_answer_text(after),
+            share_after=_answer_share(after),
+            before=_answer_text(run.answer),
+            share_before=_answer_share(run.answer),
+        )
+
+    place = translate_message(stack.grid.name(stack.grid.first + patch))
+    said = _answer_text(run.answer)
+    guess.ask(
+        choices.GUESS,
+        _("Without {patch}, where head {head} looks most: how sure of {digit}?").format(
+            head=head_name((layer, head)), patch=place, digit=said
+        ),
+        {"surer": _("Surer"), "less": _("Less sure"), "alike": _("As sure"), "other": _("Another digit")},
+        hide,
+        about=about,
+        shows=lambda answered: {choices.HIDDEN: ((patch,) if answered else (), ())},
+    )
 
 
 def _answer_bars(
