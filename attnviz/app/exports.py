@@ -19,7 +19,7 @@ from attnviz.app.text import move_source_last, split_headline, strip_markdown
 from attnviz.base.message import Problem
 from attnviz.base.packed import pack_blob, unpack_blob
 from attnviz.base.units import Quantity
-from attnviz.base.words import _, join_sentences, use_language
+from attnviz.base.words import _, join_sentences, selected_language, use_language
 from attnviz.canvas.head.ahead import SENTENCE, find_offer
 from attnviz.figures.export import prepare_figure, standalone_html
 from attnviz.figures.title_lines import join_title
@@ -84,6 +84,7 @@ class ExportOffer:
     sentence: str = ""  #: what the page says below it, as Markdown
     title: str = ""  #: once it is made: what its files say above it unless told otherwise
     credit: str = ""  #: once it is made: the line at their foot that says what made them, unless it is switched off
+    language: str | None = None  #: once it is made: what its files' words are looked up in
 
     @property
     def canvas_keys(self) -> Sequence[str]:
@@ -116,6 +117,7 @@ class ExportOffer:
             caption=caption,
             title=title or self.fallback_title,
             credit=_credit(),
+            language=selected_language(),
         )
 
     def file_options(self, chosen: FileOptions) -> FileOptions:

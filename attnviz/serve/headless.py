@@ -28,7 +28,7 @@ from attnviz.app.text import strip_markdown
 from attnviz.app.workarounds.streamlit_adapter import SESSION, WARNS_OF_NO_BROWSER
 from attnviz.base.message import MessageList, Problem
 from attnviz.base.rasterised import render_png
-from attnviz.base.words import translate_message
+from attnviz.base.words import translate_message, use_language
 from attnviz.figures.export import PLOTLY_JS, prepare_figure
 from attnviz.live.chart_frame import CHART, ChartFrame
 from attnviz.live.scene_figure import FileOptions, FrameOptions, SceneFigure, film_bytes
@@ -96,6 +96,11 @@ class FileRequest(FrameOptions):
 
 def figure_file(figure: ExportOffer, kind: str, request: FileRequest) -> bytes:
     """The figure as "svg", "png", "gif", "webp", "html" or "csv". A Problem where the figure has no such format."""
+    with use_language(figure.language):  # the page's, which ended with its run
+        return _write_figure(figure, kind, request)
+
+
+def _write_figure(figure: ExportOffer, kind: str, request: FileRequest) -> bytes:
     if kind == "csv":
         if figure.table is None:
             raise Problem("This figure has no table of numbers: it can be had as SVG and PNG.")

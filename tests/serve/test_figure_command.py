@@ -1,5 +1,6 @@
 """`attnviz figure` of several links, and of pictures that move; what `attnviz models fetch` brings."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -16,6 +17,14 @@ def test_several_links_are_as_many_files_with_their_numbers(tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mask-1.csv", "mask-1.svg", "mask-2.csv", "mask-2.svg"]
     cells = [len((tmp_path / f"mask-{number}.csv").read_text().splitlines()) - 1 for number in (1, 2)]
     assert cells == [9, 16]
+
+
+def test_a_picture_of_a_chinese_page_has_no_english_word(tmp_path):
+    file = tmp_path / "mask.svg"
+    assert main(["figure", "masks?m_text=a b c&lang=zh", "-o", str(file)]) == 0
+    texts = " ".join(re.findall(r">([^<>]+)</text>", file.read_text("utf-8")))
+    assert "查询" in texts
+    assert set(re.findall(r"[A-Za-z]{2,}", texts)) == {"attnviz"}
 
 
 def test_a_picture_that_moves_is_saved_as_a_film_of_a_part_of_it(tmp_path):
