@@ -73,8 +73,8 @@ def capture(
     A text longer than the model reads is a Problem; with `truncate` it is cut at the model's own positions.
 
     `logits` "last" keeps the logits of the last real position of each row, "all" keeps those of every position, None
-    skips the output layer. With `grad`, logits, q, k, v and `layer.head_outputs()` stay in the graph of the pass, for
-    gradients with respect to them.
+    skips the output layer. With `grad`, logits and `layer.head_outputs()` stay in the graph of the pass, for gradients
+    with respect to them, and so do q, k and v, except where they are read from calls of torch (GPT-J, Bloom, MPT, Falcon).
 
     With `residual`, the residual stream and copies of the output projections are kept: `trace.residual[i]`,
     `layer.head_outputs(projected=True)` and `trace.logit_attribution(token)` need them. Of an encoder-decoder it is the
