@@ -74,7 +74,7 @@ def capture(
 
     `logits` "last" keeps the logits of the last real position of each row, "all" keeps those of every position, None
     skips the output layer. With `grad`, logits and `layer.head_outputs()` stay in the graph of the pass, for gradients
-    with respect to them, and so do q, k and v, except where they are read from calls of torch (GPT-J, Bloom, MPT, Falcon).
+    with respect to them, and so do q, k and v, unless they are read from calls of torch (GPT-J, Bloom, MPT, Falcon).
 
     With `residual`, the residual stream and copies of the output projections are kept: `trace.residual[i]`,
     `layer.head_outputs(projected=True)` and `trace.logit_attribution(token)` need them. Of an encoder-decoder it is the
