@@ -125,8 +125,8 @@ def test_rows_rollout_and_the_mean_of_layers_follow_hand_and_what_is_hidden_with
     page.wait_for_url(lambda url: "pic_layer=2" in url)
     answered(page)
     cut_off(page)
-    page.locator(".pv-layers button").click()
     until(lambda: title(page) == "Layer 2, head 0")
+    page.locator(".pv-layers button").click()
     until(lambda: title(page) == "Layer 3, head 0")
     assert page.get_by_test_id("layer").input_value() == "3"
     page.mouse.move(*centre_of(page, 2, 5))
