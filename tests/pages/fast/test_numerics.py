@@ -50,7 +50,8 @@ def test_float16_sums_are_those_that_numpy_keeps(result):
 def test_the_section_says_where_float16_ends_and_what_rescaling_does(visit, result):
     page = sound(visit("fast", fast_section="numerics"))
     assert "float16 loses a row by 2,048 keys: a sum passes 65,504, though no e^x is above" in read(page)
-    assert f"Float32 is off by {result.errors['float32'][-1]:.1e} so" in read(page)
+    off = f"{result.errors['float32'][-1]:.1e}".replace("-", "−")
+    assert f"Float32 is off by {off} so" in read(page)
     lines = {line["name"]: line["y"] for line in charts(page)[0]["data"]}
     assert lines["float16, no maximum"][-1] is None
     assert len(lines) == 7

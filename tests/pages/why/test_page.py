@@ -41,7 +41,7 @@ def test_the_visitors_own_token_alone(visit):
 def test_two_prompts_are_compared_cell_by_cell(visit):
     page = sound(visit("why", why_section="patches"))
     assert "gives back" in said(page)
-    r, only = re.search(r"cells correlate with (-?[\d.]+)( only)?", said(page)).groups()
+    r, only = re.search(r"cells correlate with (-?[\d.]+)( only)?", said(page).replace("−", "-")).groups()
     assert (only is not None) == (float(r) < 0.7)
     grid = charts(page)[0]["data"][0]
     assert grid["type"] == "heatmap"
