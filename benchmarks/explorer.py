@@ -22,11 +22,10 @@ from attnviz.analysis.model_run import Request, run_model
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
 from benchmarks.driving import OVERVIEW, Tab, floor
-from benchmarks.harness import Row, above, at_most, chromium, machine, ms, risen, served, size, spread, table, times
+from benchmarks.harness import Row, above, at_most, chromium, machine, ms, served, size, spread, table, times
 
 MODEL = "smollm2-135m"
 LENGTHS = (20, 200)
-LONG = 1024  #: tokens of the sentence whose memory is measured
 HEADS = 270
 LAYER = 13  # the layer to give bertviz when all layers would be too much for it
 UNREAD = 5  # new sentences of a length
@@ -109,7 +108,7 @@ def beside(ours: Ours, loaded: LoadedModel) -> Iterator[Row]:
         yield {"tokens": str(ours.tokens), "bertviz": name, "its bytes": size(nbytes), "x ours": times(mine, nbytes)}
 
 
-def met(mine: dict[int, Ours], empty: float, rise: float) -> Iterator[Row]:
+def met(mine: dict[int, Ours], empty: float) -> Iterator[Row]:
     """What was to be reached, and what was, beside what an empty page reads on the same clock in the same run."""
     for tokens, cold in ((20, 8), (200, 55)):
         if tokens in mine:
@@ -122,7 +121,6 @@ def met(mine: dict[int, Ours], empty: float, rise: float) -> Iterator[Row]:
         new = f"new sentence, 200 tokens, until the overview: the pass ({ms(ours.passed)}) + 250 ms"
         yield at_most(new, ours.new, ours.passed + 250, ms)
         yield at_most("bytes of the overview, 200 tokens", ours.overview_bytes, 300_000, size)
-    yield at_most("memory for 1,024 tokens, above the loaded model", rise, 1e9, size)
 
 
 def main() -> None:
@@ -139,12 +137,11 @@ def main() -> None:
         tab = Tab(browser)
         tab.open(f"{server.url}/explore")
         tab.read(sentence(20, 2))  # run one pass, so that the whole model is in memory
-        rise = risen(lambda: (tab.read(sentence(LONG, 1)), tab.pick(40)), server.process.pid)
         # at few tokens most of the time is where in a frame a click falls
         mine = {n: ours(tab, loaded, n, asked.picks * (5 if n <= 20 else 1)) for n in asked.lengths}
     print(table([each.row() for each in mine.values()]), flush=True)
     print(table([row for each in mine.values() for row in beside(each, loaded)]))
-    print(table([*met(mine, empty, rise)]), f"at the end: {machine()}", sep="\n")
+    print(table([*met(mine, empty)]), f"at the end: {machine()}", sep="\n")
 
 
 if __name__ == "__main__":

@@ -33,9 +33,14 @@ export class MaskHandles {
     return this.view.drawn.header.shape[0];
   }
 
+  /** Which cells the model's own mask leaves open. */
+  get ownKind() {
+    return maskKind(this.view.controls.raw?.mask ?? null, this.tokens);
+  }
+
   get isLifted() {
-    const { raw, group } = this.view.controls;
-    return group.edit.mask === "none" || (group.edit.mask === "model" && !isCausal(raw?.mask ?? null, this.tokens));
+    const { mask } = this.view.controls.group.edit;
+    return mask === "none" || (mask === "model" && this.ownKind !== "causal");
   }
 
   /** Tokens that a token may look back at, itself included. */
@@ -51,8 +56,7 @@ export class MaskHandles {
     const [nq, nk] = header.shape;
     const { raw } = controls;
     if (!tools.isFull || raw === null || nq !== nk || nq < 3 || maker?.how.rows || maker?.how.cols) return false;
-    const plain = raw.mask === null || raw.mask.every((open) => open === 1) || isCausal(raw.mask, nq);
-    return plain && group.zoom.z === 1 && group.edit.mask !== "painted" && !painter.painting;
+    return this.ownKind !== "others" && group.zoom.z === 1 && group.edit.mask !== "painted" && !painter.painting;
   }
 
   /** Puts them where the mask ends. */
@@ -137,11 +141,20 @@ export class MaskHandles {
 
   /** The mask that hides what comes later, and nothing else: the model's own where that does so. @returns {"model" | "causal"} */
   get causal() {
-    return isCausal(this.view.controls.raw?.mask ?? null, this.tokens) ? "model" : "causal";
+    return this.ownKind === "causal" ? "model" : "causal";
   }
 }
 
-/** Whether a mask hides what comes later, and nothing else. @param {Uint8Array | null} mask @param {number} n */
-function isCausal(mask, n) {
-  return mask !== null && mask.every((open, i) => open === Number(i % n <= Math.floor(i / n)));
+/** Which cells a mask leaves open; kept, as it is asked in every frame of a drag. @type {WeakMap<Uint8Array, "all" | "causal" | "others">} */
+const KINDS = new WeakMap();
+
+/** @param {Uint8Array | null} mask null: all is open @param {number} n tokens */
+function maskKind(mask, n) {
+  if (mask === null) return "all";
+  const known = KINDS.get(mask);
+  if (known) return known;
+  const isCausal = mask.every((open, i) => open === Number(i % n <= Math.floor(i / n)));
+  const kind = isCausal ? "causal" : mask.every((open) => open === 1) ? "all" : "others";
+  KINDS.set(mask, kind);
+  return kind;
 }
