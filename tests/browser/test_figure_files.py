@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 from attnviz.app.links.link_reading import pack
 from attnviz.serve.headless import FileRequest, app_link, figure_file, run_page
 from tests.browser.conftest import answered
-from tests.browser.saving import open_menu, saved
+from tests.browser.saving import open_menu, press_in_menu, saved
 
 LINKS = (
     "?scaled=false",
@@ -124,7 +124,8 @@ def test_a_picture_on_show_is_saved_byte_for_byte_as_the_command_writes_it(link,
     assert saved_bytes(page, button).decode() == mine
     assert "Made with attnviz" in mine
     expect(page.get_by_text("is in your downloads.")).to_be_visible()
-    page.get_by_label("Credit line").uncheck()
+    press_in_menu(page.get_by_label("Credit line"))
+    expect(page.get_by_label("Credit line")).not_to_be_checked()
     assert saved_bytes(page, button).decode() == figure_file(figure, "svg", FileRequest(credit="")).decode()
     assert page.locator("button[data-kind=film]").is_visible() == (figure.fig.film is not None)
 
