@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from attnviz.analysis import long_text
-from attnviz.analysis.long_text import ask_text, prompt_ids
+from attnviz.analysis.ask_text import ask_text, prompt_ids
 from attnviz.analysis.model_run import Request, run_model
 from attnviz.base.message import Problem
 from attnviz.models.capture import intervene, knockout

@@ -7,15 +7,14 @@ from torch.testing import assert_close
 
 from attnviz.models.loading import load
 from attnviz.models.pictures import held_out_digits, join_digits
-from attnviz.pages.pictures.maths.picture_record import (
-    HeadChange,
-    PictureAnswer,
+from attnviz.pages.pictures.maths.patch_measures import (
     head_maps,
     mean_weights,
     most_watched_patch,
     picture_rollout,
     weights_with_change,
 )
+from attnviz.pages.pictures.maths.picture_record import HeadChange, PictureAnswer
 from attnviz.pages.pictures.maths.picture_run import compare_answers, find_smallest_set, rerun, run_picture
 from tests.models.tiny import eager
 

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from attnviz.analysis import long_text
-from attnviz.analysis.long_text import Answer, ask_text
+from attnviz.analysis.ask_text import Answer, ask_text
 from attnviz.analysis.model_run import ModelRun, Request, Stack, StackId
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache

@@ -26,6 +26,7 @@ from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import PatchGrid, model_card
 from attnviz.pages.pictures import choices
+from attnviz.pages.pictures.maths.patch_measures import program, weights_with_change
 from attnviz.pages.pictures.maths.picture_record import (
     STAGES,
     HeadChange,
@@ -33,9 +34,7 @@ from attnviz.pages.pictures.maths.picture_record import (
     PictureRun,
     PictureStack,
     coarsen_patches,
-    program,
     refine_patches,
-    weights_with_change,
 )
 from attnviz.pages.pictures.panels import picture_answer, picture_cache, picture_input
 

@@ -20,15 +20,8 @@ from attnviz.canvas.patch_view import PatchScene
 from attnviz.figures.attention_figures import side_by_side
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.pictures import choices
-from attnviz.pages.pictures.maths.picture_record import (
-    HeadChange,
-    PatchStack,
-    PictureAnswer,
-    PictureRun,
-    TextEncoder,
-    attention_received,
-    most_watched_patch,
-)
+from attnviz.pages.pictures.maths.patch_measures import attention_received, most_watched_patch
+from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureAnswer, PictureRun, TextEncoder
 from attnviz.pages.pictures.maths.picture_run import SmallestSet, compare_answers, find_smallest_set, rerun
 from attnviz.pages.pictures.panels import picture_cache, picture_input
 

@@ -21,16 +21,8 @@ from attnviz.base import raw_scores
 from attnviz.base.words import _, translate_message
 from attnviz.canvas.patch_view import PatchChoices, PatchOrder, PatchScene
 from attnviz.models.catalogue import LoadedModel
-from attnviz.pages.pictures.maths.picture_record import (
-    HeadChange,
-    HeadMaps,
-    PatchStack,
-    PictureRun,
-    find_sinks,
-    head_maps,
-    mean_weights,
-    picture_rollout,
-)
+from attnviz.pages.pictures.maths.patch_measures import HeadMaps, find_sinks, head_maps, mean_weights, picture_rollout
+from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureRun
 from attnviz.pages.pictures.maths.picture_run import run_picture
 
 T = TypeVar("T")
