@@ -50,9 +50,8 @@ class LiveCanvas:
     component: str
     data: bytes
     link: str | None
-    language: str | None
 
-    def file(self, title: str, caption: str, moves: bool) -> LiveFile:
+    def file(self, title: str, caption: str, moves: bool, language: str | None) -> LiveFile:
         """The file, with a film where it `moves`: what was too much to be sent, and is fetched, is brought along."""
 
         def build_page() -> str:
@@ -62,7 +61,7 @@ class LiveCanvas:
             if address := header.get("every"):
                 all_heads, payload = unpack_blob(_offered(address))
                 header |= {"every": None, "raw": all_heads["raw"]}
-            with use_language(self.language):
+            with use_language(language):
                 return canvas_page(self.component, pack_blob(header, payload), title, caption, self.link, moves=moves)
 
         return LiveFile(_("Live HTML"), "-live", build_page)
@@ -129,7 +128,8 @@ class ExportOffer:
         """Its live files, with what was chosen for them."""
         if self.canvas is not None:
             moves = isinstance(self.fig, SceneFigure) and self.fig.film is not None
-            return [self.canvas.file(options.title or "", options.caption or "", moves), *self.live]
+            first = self.canvas.file(options.title or "", options.caption or "", moves, self.language)
+            return [first, *self.live]
         if self.live or isinstance(self.fig, SceneFigure):
             return self.live
         ready = prepare_figure(self.fig, options.background, options.bar)

@@ -16,7 +16,7 @@ from attnviz.app.links import link_state
 from attnviz.app.text import escape_markdown, strip_markdown, typeset_minus
 from attnviz.base import rasterised
 from attnviz.base.packed import pack_blob
-from attnviz.base.words import _, selected_language
+from attnviz.base.words import _
 from attnviz.canvas.shared.component import (
     FILM_MENU,
     VIDEO,
@@ -54,9 +54,9 @@ def figure(
     sentence: str | None = None,
     on_pick: Callable[[int], None] | None = None,
 ) -> None:
-    """Draw `fig`; under it one sentence (`words`, Markdown already made safe) and the menu that saves it.
+    """Draw `fig`; under it one sentence (`sentence`, Markdown already made safe) and the menu that saves it.
 
-    `name` becomes the file name ("saturation-dk64"), `caption` (or else `words`) is offered with the exported
+    `name` becomes the file name ("saturation-dk64"), `caption` (or else `sentence`) is offered with the exported
     picture, without its Markdown, `table` holds the numbers behind it. `key` must be unique on the page.
     `on_pick` receives which point was clicked, by the number that the figure gives it as `customdata`.
     """
@@ -79,7 +79,7 @@ def figure(
 
 
 def chart(fig: Figure, *, key: str, alt: str | None = None, width: int | Literal["stretch"] = "stretch") -> None:
-    """Draw `fig` alone, without a sentence or a menu; `words` is what it is called for those who hear it."""
+    """Draw `fig` alone, without a sentence or a menu; `alt` is what a screen reader says of it."""
     look: dict[str, Any] = {
         "config": {"displayModeBar": False},
         "alt": alternative_text(fig, alt),
@@ -146,7 +146,7 @@ def footer(
 
     `canvas` drew it, or `canvases`, by their keys, in this order. `fig` and `table` may be functions: they are then
     called when the menu is opened. `embeds`: it stands right above, so that another page can show it alone with
-    this line. The title of its files is the first sentence of `words`, else of `caption`, else the page's heading.
+    this line. The title of its files is the first of `sentence`, else of `caption`, else the page's heading.
     """
     with caption_line(key):
         if sentence:
@@ -159,7 +159,7 @@ def live_canvas(key: str, linked: bool = True) -> LiveCanvas:
     """The canvas that this page has drawn under that key, to be saved as a live file; `linked`: its link opens it."""
     name, data = last_payload(key)
     link = link_state.public_address(link_state.LONGEST_IN_CAPTION) if linked else None
-    return LiveCanvas(key, name, data, link, selected_language())
+    return LiveCanvas(key, name, data, link)
 
 
 def save_menu(

@@ -76,7 +76,7 @@ class StoryPick:
 
 
 def attention_story(key: str, view: StoryView, *, on_pick: Callable[[StoryPick], None]) -> None:
-    """Draw the story; `on_pick` receives what a visitor has set, once he lets go."""
+    """Draw the story; `on_pick` receives what a visitor has set, on release."""
     keys, width = len(view.numbers.tokens), view.numbers.q.size
 
     def read(report: dict[str, Any]) -> StoryPick | None:
