@@ -54,13 +54,12 @@ CATEGORIES = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.tim
 EDIT = "attnviz-edit"  # what the page calls the work of a frame in which the edit moved
 
 
-def worked(events: list[dict[str, Any]], name: str = EDIT, *, without: str | None = None) -> list[float]:
-    """Milliseconds of processor time of a page's main thread for each frame that has an event `name`.
+def worked(events: list[dict[str, Any]]) -> list[float]:
+    """Milliseconds of processor time of a page's main thread for each frame in which an edit moved.
 
     From Chromium's trace: a frame's share is everything since the frame before, its own drawing and layout included.
-    Frames with an event `without`, and the two after each, do not count.
     """
-    edits = [event for event in events if event["name"] == name]
+    edits = [event for event in events if event["name"] == EDIT]
     if not edits:
         return []
     pid = collections.Counter(event["pid"] for event in edits).most_common(1)[0][0]
@@ -75,10 +74,6 @@ def worked(events: list[dict[str, Any]], name: str = EDIT, *, without: str | Non
     for _, end, taken in tasks:
         spent[bisect.bisect_left(ends, end)] += taken
     moved = {bisect.bisect_left(ends, event["ts"]) for event in edits if event["pid"] == pid}
-    others = [
-        bisect.bisect_left(ends, event["ts"]) for event in events if event["pid"] == pid and event["name"] == without
-    ]
-    moved -= {number + after for number in others for after in range(3)}
     return [spent[number] / 1000 for number in sorted(moved) if number < len(ends)]
 
 

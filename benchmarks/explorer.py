@@ -1,11 +1,11 @@
-"""Times and bytes of the explorer in a real browser, and the bytes of bertviz's pages of the same attention.
+"""Times and bytes of the explorer in a real browser.
 
 python -m benchmarks.explorer                            all of it, in about three minutes
 python -m benchmarks.explorer --picks 5 --lengths 200    quicker and rougher, and one length
 
 Bytes are what reaches the browser once the page is warm: messages on the web socket and fetches.
 Times are the browser's: from the key or the click to the second animation frame after the drawing.
-Needs Chromium and bertviz (requirements-dev.txt).
+Needs Chromium.
 """
 
 import argparse
@@ -15,19 +15,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
-import bertviz
 import torch
 
 from attnviz.analysis.model_run import Request, run_model
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
 from benchmarks.driving import OVERVIEW, Tab, floor
-from benchmarks.harness import Row, above, at_most, chromium, machine, ms, served, size, spread, table, times
+from benchmarks.harness import Row, above, at_most, chromium, machine, ms, served, size, spread, table
 
 MODEL = "smollm2-135m"
 LENGTHS = (20, 200)
 HEADS = 270
-LAYER = 13  # the layer to give bertviz when all layers would be too much for it
 UNREAD = 5  # new sentences of a length
 AGAIN = 6  # how often to request a sentence that was computed before
 #: of one token each, at the beginning too
@@ -93,21 +91,6 @@ def ours(tab: Tab, loaded: LoadedModel, tokens: int, picks: int) -> Ours:
     return Ours(tokens, sent, own, new, known, passed, carried, cold, pointed, tab.drag())
 
 
-def beside(ours: Ours, loaded: LoadedModel) -> Iterator[Row]:
-    """bertviz's two pages at one length, with all layers where that is feasible, beside what shows the same here."""
-    run = run_model(Request(MODEL, unread(ours.tokens)[1]), loaded)
-    labels, layers = list(run.source.labels), [layer.weights() for layer in run.stacks[0].layers]
-    few = ours.tokens <= 20
-    for view, mine, shown in (
-        ("model_view", ours.overview_bytes, layers),
-        ("head_view", ours.pick_bytes, layers if few else [layers[LAYER]]),
-    ):
-        page = getattr(bertviz, view)(shown, labels, html_action="return").data
-        name = view if shown is layers else f"{view}, one layer"
-        nbytes = len(page.encode())
-        yield {"tokens": str(ours.tokens), "bertviz": name, "its bytes": size(nbytes), "x ours": times(mine, nbytes)}
-
-
 def met(mine: dict[int, Ours], empty: float) -> Iterator[Row]:
     """What was to be reached, and what was, beside what an empty page reads on the same clock in the same run."""
     for tokens, cold in ((20, 8), (200, 55)):
@@ -140,7 +123,6 @@ def main() -> None:
         # at few tokens most of the time is where in a frame a click falls
         mine = {n: ours(tab, loaded, n, asked.picks * (5 if n <= 20 else 1)) for n in asked.lengths}
     print(table([each.row() for each in mine.values()]), flush=True)
-    print(table([row for each in mine.values() for row in beside(each, loaded)]))
     print(table([*met(mine, empty)]), f"at the end: {machine()}", sep="\n")
 
 

@@ -22,7 +22,7 @@ import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from websockets.asyncio.client import connect
@@ -148,27 +148,27 @@ async def measure(url: str, n_phones: int, n_steps: int, seconds: float) -> None
 
 
 @contextlib.contextmanager
-def ended(command: Sequence[str], log: IO[str] | None = None) -> Iterator[int]:
-    """The process number of a program of this repository beside the block."""
-    with subprocess.Popen([sys.executable, "-m", *command], cwd=ROOT, stderr=log) as process:
+def ended(command: Sequence[str]) -> Iterator[None]:
+    """A program of this repository beside the block."""
+    with subprocess.Popen([sys.executable, "-m", *command], cwd=ROOT) as process:
         try:
-            yield process.pid
+            yield
         finally:
             process.terminate()
 
 
 @contextlib.contextmanager
-def class_server(processes: int, port: int = 0, log: IO[str] | None = None) -> Iterator[tuple[str, int]]:
-    """The address and process number of a class's server with nginx and so many processes, once it is well."""
-    listen = f"127.0.0.1:{port or free_port()}"
-    with ended(["deploy.class_server", "--processes", str(processes), "--listen", listen], log) as server:
+def class_server(processes: int) -> Iterator[str]:
+    """The address of a class's server with nginx and so many processes, once it is well."""
+    listen = f"127.0.0.1:{free_port()}"
+    with ended(["deploy.class_server", "--processes", str(processes), "--listen", listen]):
         end = time.monotonic() + 300
         while time.monotonic() < end:
             with contextlib.suppress(OSError):
                 if urllib.request.urlopen(f"http://{listen}/attnviz/health", timeout=5).status == 200:
                     break
             time.sleep(0.5)
-        yield f"http://{listen}", server
+        yield f"http://{listen}"
 
 
 def main() -> None:
@@ -186,7 +186,7 @@ def main() -> None:
         os.environ["ATTNVIZ_ROOMS"] = folder
         url = options.url
         if url is None and options.processes:
-            url, _server = stack.enter_context(class_server(options.processes))
+            url = stack.enter_context(class_server(options.processes))
         if url is None:
             url = stack.enter_context(Server(ROOT / "app.py", Path(folder) / "log.txt")).url
         if options.url is None:
