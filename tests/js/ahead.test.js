@@ -1,18 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fetchAround, neighbouringHeads } from "../../attnviz/canvas/head/head_supply.js";
-
-test("neighbours are those that exist, of the same layer first", () => {
-  const around = [
-    [1, 2],
-    [1, 0],
-    [2, 1],
-    [0, 1],
-  ];
-  assert.deepEqual(neighbouringHeads([1, 1], [3, 3, 3]), around);
-  assert.deepEqual(neighbouringHeads([0, 0], [1]), []);
-  assert.deepEqual(neighbouringHeads([0, 3], [4, 2]), [[0, 2]]);
-});
+import { fetchAround } from "../../attnviz/canvas/head/head_supply.js";
 
 /** @param {(asked: string[], group: { pointed: [number, number] | null }) => void} then what happens after each fetch, and after the rest */
 async function fetched(then) {

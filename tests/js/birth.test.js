@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { momentSentence } from "../../attnviz/canvas/birth/birth_scene.js";
-import { nearestStep, shareOf, stepTimes } from "../../attnviz/canvas/birth/curves.js";
+import { stepTimes } from "../../attnviz/canvas/birth/curves.js";
 import { forward, meanLoss, patternScores, decodeSingles } from "../../attnviz/canvas/birth/forward.js";
 
 const cases = JSON.parse(await readFile(new URL("cases/birth.json", import.meta.url), "utf8"));
@@ -27,15 +27,6 @@ test("the browser's pass is Python's", () => {
       scores.flat(),
     );
   }
-});
-
-test("a step is found again where it stands on the axis", () => {
-  const steps = [0, 1, 8, 50, 433, 1500];
-  for (const [place, step] of steps.entries()) assert.equal(nearestStep(steps, shareOf(step, 1500)), place);
-  assert.equal(shareOf(0, 1500), 0);
-  assert.equal(shareOf(1500, 1500), 1);
-  assert.equal(nearestStep(steps, -3), 0);
-  assert.equal(nearestStep(steps, 9), 5);
 });
 
 test("a film is slow where curves move, and the moment is named in any run, wherever it lies", () => {

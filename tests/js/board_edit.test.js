@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { editBoard } from "../../attnviz/canvas/tensor_board/board_edit.js";
-import { placeBoard, sumOnItsWay } from "../../attnviz/canvas/tensor_board/board_geometry.js";
 
 /** @param {string} name @param {string[][]} text */
 function makeSheet(name, text) {
@@ -69,25 +68,4 @@ test("a weight in a hand changes its column of products and their sums, and noth
     assert.equal(now.sheets[3].text[r][0], BOARD.sheets[3].text[r][0]);
   }
   assert.equal(BOARD.sheets[1].text[1][1], "0.2", "the board that came is left as it was");
-});
-
-test("numbers of a sum fly from their cells to where they are written, in pairs, and none is lost", () => {
-  const cell = BOARD.cells[1][0];
-  const board = placeBoard(BOARD, cell, [1, 0], { width: 900, most: 56, isFile: true });
-  assert.deepEqual([...sumOnItsWay(board, cell, 0).there], [0, 1]);
-  assert.equal(sumOnItsWay(board, cell, 0).flights.length, 0);
-  const half = sumOnItsWay(board, cell, 0.2).flights;
-  assert.deepEqual(
-    half.slice(0, 2).map(({ sheet, at }) => [sheet, at]),
-    [
-      [0, [1, 0]],
-      [1, [0, 0]],
-    ],
-  );
-  const early = sumOnItsWay(board, cell, 0.002).flights[0];
-  const [start] = board.standing;
-  assert.ok(Math.abs(early.place.x - start.x - start.placed.lefts[0]) < 60, "it begins at its cell");
-  const { flights, there } = sumOnItsWay(board, cell, 1);
-  assert.equal(flights.length, 0);
-  assert.ok(board.sum?.placed.every((_part, n) => there.has(n)));
 });

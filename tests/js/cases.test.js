@@ -23,12 +23,6 @@ test("pairs are turned as Python turns them", async () => {
   }
 });
 
-test("the product depends on the distance alone", () => {
-  const at = (shift) => pairProduct([1, 2], [-0.5, 3], 0.7, 12 + shift, 4 + shift);
-  for (const shift of [1, 17, 4000]) assert.ok(Math.abs(at(shift) - at(0)) < 1e-9);
-  assert.ok(Math.abs(pairProduct([1, 2], [-0.5, 3], 0.7, 12, 5) - at(0)) > 0.1);
-});
-
 test("the browser tells first of the row that Python tells of, from exact values and from codes", async () => {
   for (const { shape, values, hidden, signed, row } of await readCases("telling_row")) {
     const codes = new Uint16Array(values.length);
@@ -63,14 +57,6 @@ for (const [name, { header, payload, heads }] of Object.entries(raw)) {
     });
   });
 }
-
-test("heads in any order are the same heads, and scores are unpacked once", () => {
-  const { header, payload, heads } = raw.far;
-  const read = readRawScores(header, bytesOf(payload));
-  const last = read[heads.length - 1].scores;
-  assert.ok(Math.abs(last[0] - heads[heads.length - 1].scores[0]) < 1e-3);
-  assert.equal(read[heads.length - 1].scores, last);
-});
 
 test("a payload that was cut short is refused", () => {
   const { header, payload } = raw.rich;

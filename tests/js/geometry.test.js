@@ -3,69 +3,7 @@ import { test } from "node:test";
 import { brickScene, stepUnder, tokensComputed } from "../../attnviz/canvas/cache_growth/brick_scene.js";
 import { headMarks, sharingScene } from "../../attnviz/canvas/sharing_columns/columns_scene.js";
 import { alongAxis, clearAround } from "../../attnviz/canvas/shared/token_labels.js";
-import { visibleCells, hitHeatmap, heatmapLayout } from "../../attnviz/canvas/heatmap/heatmap_scene.js";
-import { maskHit, maskLayout, nearestCell } from "../../attnviz/canvas/mask/mask_scene.js";
-import {
-  mosaicLayout,
-  neighbouringTile,
-  tileAt,
-  tileOrder,
-  listTiles,
-} from "../../attnviz/canvas/overview/mosaic_geometry.js";
 import { letterSize, sizeWithin, textWidth } from "../../attnviz/canvas/scene/text_width.js";
-import { cellsBetween, EVERYTHING } from "../../attnviz/canvas/shared/zoom.js";
-
-/** @import { Shape } from "../../attnviz/canvas/shared/types.js" */
-
-const SIZES = /** @type {Shape[]} */ ([[1, 1], [14, 14], [200, 200], [12, 7], [3, 400], [1024, 1024]]); // prettier-ignore
-
-test("a heatmap fits its width, and a square one has square cells", () => {
-  for (const shape of SIZES) {
-    for (const width of [280, 390, 900, 1400]) {
-      const laid = heatmapLayout({ shape, width, compact: false, font: 12, labelsQ: 60, labelsK: 60 });
-      assert.ok(laid.width <= width + 1, `${shape} in ${width}`);
-      assert.ok(laid.plot.h <= 620.001);
-      if (shape[0] === shape[1]) assert.ok(Math.abs(laid.plot.w - laid.plot.h) < 1e-9);
-    }
-  }
-});
-
-test("the middle of every cell is hit, at any zoom, and so are the labels beside it", () => {
-  const shape = /** @type {Shape} */ ([9, 13]);
-  const { plot } = heatmapLayout({ shape, width: 500, compact: false, font: 12, labelsQ: 50, labelsK: 50 });
-  for (const zoom of [EVERYTHING, { z: 1.5, q0: 2, k0: 3.5 }]) {
-    const c = visibleCells(plot, zoom, shape);
-    for (let q = Math.ceil(c.q0); q + 1 <= c.q0 + c.span.q; q++) {
-      for (let k = Math.ceil(c.k0); k + 1 <= c.k0 + c.span.k; k++) {
-        const [x, y] = [plot.x + (k + 0.5 - c.k0) * c.w, plot.y + (q + 0.5 - c.q0) * c.h];
-        const hit = hitHeatmap(x, y, plot, zoom, shape);
-        assert.ok(hit?.axis === "cell");
-        assert.deepEqual([hit.q, hit.k], [q, k]);
-        assert.deepEqual(hitHeatmap(plot.x - 5, y, plot, zoom, shape), { axis: "q", i: q });
-        assert.deepEqual(hitHeatmap(x, plot.y - 5, plot, zoom, shape), { axis: "k", i: k });
-      }
-    }
-  }
-  assert.equal(hitHeatmap(plot.x - 5, plot.y - 5, plot, EVERYTHING, shape), null);
-  assert.equal(hitHeatmap(plot.x + plot.w + 1, plot.y + 5, plot, EVERYTHING, shape), null);
-});
-
-test("a mask's cells and labels are hit, its rim is nothing, and a stroke that leaves stays on the rim", () => {
-  const shape = /** @type {Shape} */ ([5, 8]);
-  const { plot, cell } = maskLayout({ shape, width: 400, font: 12, labelsQ: 40, labelsK: 40 });
-  for (let q = 0; q < 5; q++) {
-    for (let k = 0; k < 8; k++) {
-      const at = /** @type {[number, number]} */ ([plot.x + (k + 0.5) * cell, plot.y + (q + 0.5) * cell]);
-      assert.deepEqual(maskHit(...at, plot, shape), [q, k]);
-      assert.deepEqual(nearestCell(...at, plot, shape), [q, k]);
-    }
-  }
-  assert.deepEqual(maskHit(plot.x - 3, plot.y + cell / 2, plot, shape), [0, -1]);
-  assert.deepEqual(maskHit(plot.x + cell / 2, plot.y - 3, plot, shape), [-1, 0]);
-  assert.equal(maskHit(plot.x - 3, plot.y - 3, plot, shape), null);
-  assert.equal(maskHit(plot.x + plot.w + 1, plot.y + 1, plot, shape), null);
-  assert.deepEqual(nearestCell(-999, 9999, plot, shape), [4, 0]);
-});
 
 test("no label that is still written lies under that of a lit token, at any size of cells", () => {
   const [font, need] = [12, 13];
@@ -82,72 +20,6 @@ test("no label that is still written lies under that of a lit token, at any size
         assert.ok(Math.abs(at - pill) >= (font + 6 + 0.75 * font) / 2, `${cell}, ${lit}`);
     }
   }
-});
-
-test("a fast stroke leaves no gap", () => {
-  const ends = /** @type {[number, number][]} */ ([[0, 9], [7, 2], [3, 3], [0, 0]]); // prettier-ignore
-  for (const to of ends) {
-    const way = cellsBetween([0, 0], to);
-    assert.deepEqual(way[0], [0, 0]);
-    assert.deepEqual(way[way.length - 1], to);
-    for (let s = 1; s < way.length; s++) {
-      const step = Math.max(Math.abs(way[s][0] - way[s - 1][0]), Math.abs(way[s][1] - way[s - 1][1]));
-      assert.ok(step <= 1);
-    }
-  }
-});
-
-const HEADER = { heads: [9, 9, 9, 9], kv: [3, 3, 3, 3], shape: [20, 20], order: "layer", measure: null };
-
-/** @param {any} header @param {number} width @param {number | null} [high] */
-function laidOut(header, width, high = null) {
-  const tiles = listTiles(header);
-  const sorted = tileOrder(tiles.length, header);
-  return { tiles, sorted, heads: header.heads, mosaic: mosaicLayout(header, tiles, sorted, width, high) };
-}
-
-test("a wall is as high as it may be, whichever way its layers run", () => {
-  const layers = (n, heads, kv = heads) => ({ ...HEADER, heads: Array(n).fill(heads), kv: Array(n).fill(kv) });
-  for (const [header, across] of /** @type {const} */ ([
-    [layers(30, 9, 3), false],
-    [layers(6, 12), true],
-    [layers(12, 12), false],
-  ])) {
-    for (const high of [460, 560, 800]) {
-      const { mosaic } = laidOut(header, 272, high);
-      assert.ok(mosaic.height <= high, `${mosaic.height} of ${high}`);
-      assert.ok(mosaic.width <= 276, `${mosaic.width} wide`);
-      assert.equal(mosaic.across, across, `${header.heads.length} layers`);
-    }
-  }
-});
-
-test("no two tiles overlap, each is hit in its middle, and all fit the width", () => {
-  const deep = { ...HEADER, heads: Array(30).fill(9), kv: Array(30).fill(3) };
-  const uneven = { ...HEADER, heads: [2, 12, 5], kv: [1, 12, 5], shape: [10, 40] };
-  const ranked = { ...HEADER, order: "measure", measure: Array.from({ length: 36 }, (_, i) => (i * 7) % 36) };
-  for (const header of [HEADER, deep, uneven, ranked]) {
-    for (const width of [360, 900, 1400]) {
-      const { mosaic, tiles } = laidOut(header, width);
-      assert.ok(mosaic.width <= width + 4, `${mosaic.width} in ${width}`);
-      mosaic.places.forEach(([x, y], i) => assert.equal(tileAt(x + mosaic.tw / 2, y + mosaic.th / 2, mosaic), i));
-      assert.equal(mosaic.places.length, tiles.length);
-    }
-  }
-  assert.equal(tileAt(1, 1, laidOut(HEADER, 900).mosaic), null);
-});
-
-test("arrow keys walk layers and heads, and stop at the rim", () => {
-  const deep = { ...HEADER, heads: Array(12).fill(9), kv: Array(12).fill(9) };
-  const across = laidOut(deep, 900);
-  assert.equal(across.mosaic.across, true);
-  assert.equal(neighbouringTile(0, 1, 0, across), 9, "to the right: the next layer");
-  assert.equal(neighbouringTile(0, 0, 1, across), 1, "down: the next head");
-  assert.equal(neighbouringTile(0, -1, -1, across), 0);
-  const down = laidOut(HEADER, 900);
-  assert.equal(down.mosaic.across, false);
-  assert.equal(neighbouringTile(0, 1, 0, down), 1, "to the right: the next head");
-  assert.equal(neighbouringTile(0, 0, 1, down), 9, "down: the next layer");
 });
 
 for (const [heads, ...counts] of [

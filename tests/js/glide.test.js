@@ -71,30 +71,6 @@ test("a mark moves, one that leaves fades where it is, one that enters appears w
   assert.ok(!isAsked() && !("gliding" in picture.dataset), "it has ended");
 });
 
-test("a glide that begins in a frame is drawn once in it", () => {
-  const { glide, drawn, wait } = browser();
-  glide.show(marks({ a: 0 }));
-  glide.to(marks({ a: 1 }));
-  wait(-1); // the frame that shows it began before the hand's event was answered
-  assert.equal(drawn.length, 2);
-  wait(17);
-  assert.equal(drawn.length, 3);
-});
-
-test("the first picture of a glide has moved, and each goes on in one direction", () => {
-  const { glide, drawn, wait } = browser();
-  glide.show(marks({ a: 0 }));
-  glide.to(marks({ a: 1 }));
-  for (let frame = 0; frame < 20; frame++) wait(16);
-  const xs = drawn.map(([{ x }]) => x);
-  assert.ok(xs[1] > 0, "no frame is lost");
-  assert.deepEqual(
-    xs,
-    xs.toSorted((a, b) => a - b),
-  );
-  assert.equal(xs.at(-1), 1);
-});
-
 test("another change begins from what is on show, a hand is followed at once, the same goal goes on", () => {
   const { glide, drawn, wait, isAsked } = browser();
   glide.show(marks({ a: 0 }));

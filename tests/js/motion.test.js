@@ -1,10 +1,9 @@
-// Films: frame after frame, or a few stills where less motion is asked for. And rows that are walked and scrolled.
+// Films: frame after frame, or a few stills where less motion is asked for.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { film } from "../../attnviz/canvas/shared/motion.js";
-import { wordAfterKey } from "../../attnviz/canvas/patch_view/patch_scene.js";
 
 /**
  * A browser whose visitor asked for less motion, or did not; a frame comes every 5 milliseconds of its own clock, however
@@ -57,22 +56,4 @@ test("a film for who asked for less motion is six stills", async () => {
     await played(),
     [1, 2, 3, 4, 5, 6].map((still) => still / 6),
   );
-});
-
-test("a film that is stopped draws nothing more and has no end", async () => {
-  browser(false);
-  let drawn = 0;
-  const draw = () => (drawn += 1);
-  film({ isConnected: true }, 60, draw, draw)();
-  await new Promise((go) => {
-    setTimeout(go, 90);
-  });
-  assert.equal(drawn, 0);
-});
-
-test("arrow keys go from word to word and stop at the ends", () => {
-  assert.equal(wordAfterKey(0, "ArrowRight", 3), 1);
-  assert.equal(wordAfterKey(2, "ArrowDown", 3), 2);
-  assert.equal(wordAfterKey(0, "ArrowLeft", 3), 0);
-  assert.equal(wordAfterKey(1, "Tab", 3), null);
 });

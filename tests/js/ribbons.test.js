@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { placeDots } from "../../attnviz/canvas/ribbons/heads_strip.js";
-import { scenesBetween } from "../../attnviz/canvas/ribbons/ribbons_glide.js";
 import { computeHead, describeTouched, plainText, tellingWeight, touchedWeights } from "../../attnviz/canvas/ribbons/ribbons_numbers.js"; // prettier-ignore
 import { ribbonsScene } from "../../attnviz/canvas/ribbons/ribbons_scene.js";
-import { textWidth } from "../../attnviz/canvas/scene/text_width.js";
 import { fileTheme } from "../../attnviz/canvas/scene/figure.js";
 import { contrast, mixColours, rgb } from "../../attnviz/canvas/shared/colour.js";
 import { guessSentence, mostSentence, rowToAsk } from "../../attnviz/canvas/shared/guess.js";
-import { formatPercent } from "../../attnviz/canvas/shared/numbers.js";
 import { unmarked } from "../../attnviz/canvas/shared/marked_text.js";
 import { NO_EDIT } from "../../attnviz/canvas/shared/edit.js";
 
-/** @import { Ribbon, Text } from "../../attnviz/canvas/ribbons/ribbons_marks.js" */
+/** @import { Ribbon } from "../../attnviz/canvas/ribbons/ribbons_marks.js" */
 /** @import { Edit, RawHead } from "../../attnviz/canvas/shared/types.js" */
 
 const COLOURS = /** @type {any} */ ({ q: "#0072B2", k: "#D55E00", masked: "#9AA0A6", weights: [[0, "#000000"], [1, "#ffffff"]] }); // prettier-ignore
@@ -71,13 +67,6 @@ test("the ribbons of a word are as wide as its weights, which sum to 1 under eve
   }
 });
 
-test("who looks at a word has ribbons that together are no wider", () => {
-  const head = headOf(TOKENS, RAW);
-  const scene = ribbonsScene(head, { ...VIEW, word: 1, axis: "k" }, 970, LOOK);
-  assert.ok(thickness(scene) <= scene.layout.thick + 1e-3);
-  assert.equal(touchedWeights(head, { word: 1, axis: "k", pinned: null })[0], null);
-});
-
 test("on light and on dark every ribbon has the colour of a weight, and is seen", () => {
   for (const theme of [LOOK.theme, fileTheme("dark", COLOURS)]) {
     const ribbons = ribbonsOf(ribbonsScene(headOf(TOKENS, RAW), VIEW, 900, { ...LOOK, theme })).filter(
@@ -90,75 +79,6 @@ test("on light and on dark every ribbon has the colour of a weight, and is seen"
       assert.ok(contrast(mixColours(ground, rgb(colour), alpha), ground) >= 3);
     }
   }
-});
-
-test("later words are pale, say why, and come when the mask goes", () => {
-  const [masked, open] = [{}, { mask: /** @type {const} */ ("none") }].map((edit) => ribbonsScene(headOf(TOKENS, RAW, edit), VIEW, 970, LOOK)); // prettier-ignore
-  const alpha = (/** @type {typeof masked} */ scene, /** @type {string} */ key) => scene.marks.find((mark) => mark.key === key)?.alpha; // prettier-ignore
-  const pale = Number(alpha(masked, "word 3"));
-  assert.ok(pale >= 0.63 && pale < 0.8); // of the text's colour: 4.5 to 1 on a light page, and still paler than words it sees
-  assert.equal(alpha(masked, "ribbon 3"), 0);
-  assert.ok(alpha(masked, "note"));
-  assert.equal(alpha(open, "word 3"), 1);
-  assert.ok(Number(alpha(open, "ribbon 3")) > 0);
-  assert.equal(alpha(open, "note"), undefined);
-});
-
-test("every ribbon becomes the cell of its key, and on the way comes back", () => {
-  const head = headOf(TOKENS, RAW);
-  const [folded, open] = [false, true].map((unfolded) => ribbonsScene(head, { ...VIEW, unfolded }, 970, LOOK));
-  const way = scenesBetween(folded, open);
-  for (const share of [0, 0.5, 1]) {
-    const marks = ribbonsOf(way(share));
-    assert.deepEqual(
-      marks.map(({ key }) => key).toSorted(),
-      ribbonsOf(folded)
-        .map(({ key }) => key)
-        .toSorted(),
-    );
-  }
-  assert.ok(open.cells);
-  const { x, y, w, h } = /** @type {{ x: number, y: number, w: number, h: number }} */ (open.cells);
-  for (const { key, path, w: wide } of ribbonsOf(way(1))) {
-    const k = Number(key.slice(7));
-    assert.ok(Math.abs(wide - w / 5) < 1e-6);
-    assert.ok(Math.abs(path[0] - (x + ((k + 0.5) * w) / 5)) < 1e-6);
-    assert.ok(Math.abs(path[21] - (y + (2 * h) / 5)) < 1e-6);
-  }
-  const back = scenesBetween(open, folded)(1);
-  assert.deepEqual(
-    ribbonsOf(back)
-      .map(({ path }) => path)
-      .toSorted(),
-    ribbonsOf(folded)
-      .map(({ path }) => path)
-      .toSorted(),
-  );
-});
-
-test("the words stay within every width, and those of several lines have ribbons from the lines above", () => {
-  const tokens = Array.from({ length: 40 }, (_none, i) => ["antidisestablishmentarianism", "a", "word"][i % 3]);
-  const head = headOf(tokens, rawHead(tokens.map(() => tokens.map(() => 1))));
-  for (const width of [320, 390, 768, 970, 1440]) {
-    for (const unfolded of [false, true]) {
-      const scene = ribbonsScene(head, { ...VIEW, word: 39, unfolded }, width, LOOK);
-      for (const mark of ribbonsOf(scene)) {
-        for (let i = 0; i < 22; i++) assert.ok(Number.isFinite(mark.path[i]));
-        for (let i = 0; i < 22; i += 2) assert.ok(mark.path[i] >= -1 && mark.path[i] <= width + 1);
-      }
-      assert.ok(Number.isFinite(scene.height));
-    }
-    const { words } = ribbonsScene(head, { ...VIEW, word: 39 }, width, LOOK).layout;
-    for (const { x, width: wide } of words) assert.ok(x - wide / 2 >= -1e-9 && x + wide / 2 <= width + 1e-9);
-  }
-});
-
-test("a percent that is wider than its word stays within the picture", () => {
-  const a = ["a", "a", "a", "a"];
-  const head = headOf(a, rawHead(a.map(() => [40, 0, 0, 0])));
-  const [first] = ribbonsScene(head, { ...VIEW, word: 3 }, 970, LOOK).marks.filter(({ key }) => key === "share 0");
-  const { x, size, share } = /** @type {Text} */ (first);
-  assert.ok(x - textWidth(formatPercent(share, 0), size) / 2 >= 0, "the sign before 99% is not cut");
 });
 
 /** @param {ReturnType<typeof headOf>} head @param {object} touched @param {Partial<Edit>} [edit] */
@@ -219,21 +139,6 @@ test("a head tells more of a word, the more it looks at one other that is not th
   assert.ok(tellingWeight(RAW, { ...NO_EDIT }, { word: 1, axis: "k", pinned: null }) > 0.95);
 });
 
-test("all heads have dots within every width, whole layers in a line", () => {
-  for (const counts of [[1], Array.from({ length: 30 }, () => 9), [3, 12, 1, 7]]) {
-    for (const width of [280, 358, 970]) {
-      const { dots } = placeDots(counts, width);
-      assert.equal(
-        dots.length,
-        counts.reduce((sum, count) => sum + count, 0),
-      );
-      for (const { x } of dots) assert.ok(x >= 0 && x <= width + 1e-9);
-      const lines = new Map(dots.map(({ tile, y }) => [tile[0], y]));
-      for (const { tile, y } of dots) assert.equal(lines.get(tile[0]), y);
-    }
-  }
-});
-
 test("while somebody is asked, all words that may be looked at have the same ribbon, and nothing tells the truth", () => {
   const head = headOf(TOKENS, RAW);
   const scene = ribbonsScene(head, { ...VIEW, word: 3, asked: true }, 970, LOOK);
@@ -244,28 +149,6 @@ test("while somebody is asked, all words that may be looked at have the same rib
     scene.marks.filter((mark) => "bold" in mark && mark.bold).map(({ key }) => key),
     ["word 3"],
   );
-});
-
-test("presented, a ribbon fills the height that it has, and is never too thick to bend within its words", () => {
-  for (const [width, high] of /** @type {const} */ ([
-    [728, 970],
-    [800, 560],
-    [870, 460],
-    [960, 460],
-  ])) {
-    const { layout, height } = ribbonsScene(headOf(TOKENS, RAW), { ...VIEW, high }, width, LOOK);
-    assert.ok(layout.thick <= width / 5, `${width}`);
-    assert.ok(height <= high && (height > high - 40 || layout.thick === width / 5), `${height} of ${high}`);
-  }
-});
-
-test("a guess stays beside the truth, on ribbons and in the matrix", () => {
-  const head = headOf(TOKENS, RAW);
-  for (const unfolded of [false, true]) {
-    const scene = ribbonsScene(head, { ...VIEW, word: 3, unfolded, guess: 0 }, 970, LOOK);
-    assert.ok(scene.marks.some(({ key, alpha }) => key === "guess" && alpha === 1));
-    assert.ok(scene.marks.some((mark) => mark.key === "share 0"));
-  }
 });
 
 test("what is said of a guess is true: it is right, or gets so much, or the mask hides it", () => {

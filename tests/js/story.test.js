@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { largestOf, storyNumbers } from "../../attnviz/canvas/attention_story/story_numbers.js";
-import { travel } from "../../attnviz/canvas/scene/marks.js";
 import { stageSentence, storyMarks } from "../../attnviz/canvas/attention_story/story_scene.js";
 
 const STAGES = [
@@ -59,40 +58,6 @@ test("a row is scores, their softmax, and the mixture of its values", () => {
   });
 });
 
-test("every word and every strip is the same mark from the first stage to the last", () => {
-  const { numbers } = story(6);
-  const keysOf = (/** @type {string} */ stage) =>
-    new Set(storyMarks(stage, numbers, lookOf(800, 500)).map(({ key }) => key));
-  for (const stage of STAGES) {
-    const keys = keysOf(stage);
-    numbers.keys.forEach((key) => assert.ok(keys.has(`word-${key}`), `${stage}: word ${key}`));
-    assert.equal(keys.size, storyMarks(stage, numbers, lookOf(800, 500)).length, `${stage}: no key twice`);
-  }
-  const shared = /** @type {[string, string, string[]][]} */ ([
-    ["words", "vectors", ["strip-0"]],
-    ["vectors", "roles", ["strip-0", "query"]],
-    ["roles", "scores", ["strip-0", "query", "meets", "product"]],
-    ["scores", "scaled", ["bar-0", "number-0"]],
-    ["masked", "weights", ["bar-0", "part-0"]],
-    ["values", "mixture", ["value-0", "new"]],
-    ["mixture", "new", ["new"]],
-    ["new", "matrix", ["strip-0"]],
-  ]);
-  for (const [from, to, marks] of shared) {
-    for (const key of marks) assert.ok(keysOf(from).has(key) && keysOf(to).has(key), `${from} to ${to}: ${key}`);
-  }
-});
-
-test("all parts fill one bar, whose length is the sum of the weights", () => {
-  const { numbers } = story(6);
-  const parts = storyMarks("weights", numbers, lookOf(800, 500)).filter(({ key }) => key.startsWith("part-"));
-  const bar = storyMarks("weights", numbers, lookOf(800, 500)).find(({ key }) => key === "track-0");
-  const [first, last] = [parts[0], parts.findLast(({ w }) => w > 0)];
-  assert.ok(bar && last);
-  assert.equal(first.x, bar.x);
-  assert.ok(Math.abs(last.x + last.w + 1 - bar.x - bar.w) < 0.01);
-});
-
 test("one token, equal words and sixty tokens have their place, on a phone too", () => {
   for (const [n, alike] of /** @type {[number, boolean][]} */ ([
     [1, false],
@@ -120,21 +85,6 @@ test("one token, equal words and sixty tokens have their place, on a phone too",
       }
     }
   }
-});
-
-test("on the way marks begin and end where their stages have them", () => {
-  const { numbers } = story(5);
-  const [from, to] = ["masked", "weights"].map((stage) => storyMarks(stage, numbers, lookOf(800, 500)));
-  const way = travel(from, to);
-  const last = new Map(way(1).map((mark) => [mark.key, mark]));
-  for (const { key, x, w, text } of to) {
-    const mark = last.get(key);
-    assert.deepEqual([mark?.x, mark?.w, mark?.text], [x, w, text]);
-  }
-  const half = way(0.5).find(({ key }) => key === "bar-0");
-  const [here, there] = [from, to].map((marks) => marks.find(({ key }) => key === "bar-0"));
-  assert.ok(half && here && there);
-  assert.ok(Math.abs(half.w - (here.w + there.w) / 2) < 1e-6);
 });
 
 test("the largest is found, and of equal ones the first", () => {

@@ -3,14 +3,10 @@ import { test } from "node:test";
 import {
   bytesThrough,
   carried,
-  filmLayout,
   mostTellingLine,
   naiveAt,
-  readTileNumbers,
   runningNumbers,
-  spanRectangle,
 } from "../../attnviz/canvas/tile_film/tile_film_geometry.js";
-import { momentOf } from "../../attnviz/canvas/tile_film/tile_film_figure.js";
 
 /** Five tokens in tiles of two queries and three keys, under a causal mask. */
 const HEADER = /** @type {any} */ ({
@@ -27,16 +23,6 @@ const HEADER = /** @type {any} */ ({
 });
 const FIRST = [1, 2, 1, 1, 0, 1, 2, 1, 3, 4].map(Number);
 const SECOND = [1, 1, 2, 2, 3, 1, 1, 2, 1.5, 1.2];
-
-test("a payload holds a code for each cell, then both numbers of each line after each block", () => {
-  const bytes = new Uint8Array(25 + 80);
-  bytes[7] = 9;
-  bytes.set(new Uint8Array(Float32Array.from([...FIRST, ...SECOND]).buffer), 25);
-  const { codes, first, second } = readTileNumbers(HEADER, bytes);
-  assert.equal(codes[7], 9);
-  assert.deepEqual([...first], FIRST);
-  assert.equal(second[9], Math.fround(1.2));
-});
 
 test("a larger score rescales the sum, and the line that it changes most is told of", () => {
   const numbers = { codes: new Uint8Array(), first: Float32Array.from(FIRST), second: Float32Array.from(SECOND) };
@@ -98,37 +84,3 @@ test("both ways move at one pace: bytes grow with a tile's time, and the naive w
     ["Q", "Q", "S", "S", undefined],
   );
 });
-
-test("a whole position is a tile that is done, and between two the next one's parts are on their way", () => {
-  assert.deepEqual(
-    [0, 3, (10 / 20) * 20].map((at) => momentOf(at)),
-    [0, 3, 10].map((at) => ({ at, share: 1 })),
-  );
-  const { at, share } = momentOf(2.25);
-  assert.equal(at, 3);
-  assert.ok(Math.abs(share - 0.25) < 1e-5);
-});
-
-for (const width of [280, 358, 714, 970, 1300])
-  for (const backward of [false, true])
-    for (const blocks of /** @type {[number, number][]} */ ([
-      [16, 16],
-      [128, 128],
-    ]))
-      test(`both memories, the door and the race stand apart in ${width} pixels: ${blocks[0]}${backward ? ", backward" : ""}`, () => {
-        const { slow, fast, door, race, isNarrow, height } = filmLayout(width, 480, { backward, blocks });
-        const inside = (/** @type {any} */ one, /** @type {any} */ box) =>
-          one.x >= box.x && one.y >= box.y && one.x + one.w <= box.x + box.w + 1 && one.y + one.h <= box.y + box.h + 1;
-        for (const { box, strips } of [slow, fast])
-          for (const strip of Object.values(strips)) assert.ok(inside(strip, box));
-        assert.ok(inside(slow.matrix, slow.box) && inside(fast.cells, fast.box));
-        const along = isNarrow ? ["y", "h"] : ["x", "w"];
-        const [from, size] = /** @type {["x" | "y", "w" | "h"]} */ (along);
-        assert.ok(slow.box[from] + slow.box[size] <= door[from] && door[from] + door[size] <= fast.box[from]);
-        assert.ok(fast.box.x + fast.box.w <= width && race.y + race.h <= height);
-        const last = fast.columns[fast.columns.length - 1];
-        assert.ok(
-          fast.cells.x + fast.cells.w < fast.columns[0].x && last.x + last.w <= fast.strips[backward ? "dV" : "O"].x,
-        );
-        assert.equal(spanRectangle(slow.strips.Q, { from: 1, to: 3 }, 4, "y").h, slow.strips.Q.h / 2);
-      });

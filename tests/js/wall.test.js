@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PICTURES, termMarks, WIDE, HIGH } from "../../attnviz/canvas/glossary_wall/term_pictures.js";
-import { wallLayout } from "../../attnviz/canvas/glossary_wall/wall_scene.js";
+import { termMarks } from "../../attnviz/canvas/glossary_wall/term_pictures.js";
 
 const THEME = /** @type {any} */ ({ text: "#000000", background: "#ffffff", secondary: "#eeeeee", font: "sans-serif" });
 const NUMBERS = {
@@ -9,20 +8,6 @@ const NUMBERS = {
   ...{ bits: 1 / Math.log(2), words: 10, window: 4 },
 };
 const marksOf = (/** @type {string} */ id) => termMarks(id, NUMBERS, THEME);
-
-test("every picture has marks of its own, few enough to be seen, inside its box, with numbers for places", () => {
-  for (const id of Object.keys(PICTURES)) {
-    const marks = marksOf(id);
-    assert.ok(marks.length > 1 && marks.length <= 140, `${id}: ${marks.length}`);
-    assert.equal(new Set(marks.map(({ key }) => key)).size, marks.length);
-    for (const { x, y, w, h, kind, size } of marks) {
-      for (const number of [x, y, w, h, size]) assert.ok(Number.isFinite(number), id);
-      const [right, low] = kind === "text" || kind === "disc" ? [x, y] : [x + w, y + h];
-      for (const at of [x, right]) assert.ok(at >= -1 && at <= WIDE + 1, `${id}: ${at} across`);
-      for (const at of [y, low]) assert.ok(at >= -1 && at <= HIGH + 1, `${id}: ${at} down`);
-    }
-  }
-});
 
 test("masks are what they are called: as many open cells as the sentence of each says", () => {
   const open = (/** @type {string} */ id) => marksOf(id).filter(({ kind }) => kind === "strip").length;
@@ -36,14 +21,3 @@ test("bars of softmax are as high as their shares, and shared heads as few as th
   const kv = (/** @type {string} */ id) => marksOf(id).filter(({ kind, y }) => kind === "disc" && y > 65).length;
   assert.deepEqual(["mha", "gqa", "mqa"].map(kv), [8, 2, 1]);
 });
-
-for (const width of [300, 346, 700, 1123])
-  test(`tiles stand beside each other in ${width} pixels, and none on another`, () => {
-    const terms = Object.keys(PICTURES).map((id) => ({ id, name: id, first: "", rest: "", place: 0 }));
-    const { tiles, height, columns } = wallLayout({ terms, found: 5, asked: "", guess: "", among: 6 }, width);
-    assert.ok(columns >= 2);
-    tiles.forEach((tile, n) => {
-      assert.ok(tile.x + tile.w <= width + 0.01 && tile.y + tile.h <= height);
-      if (n % columns) assert.ok(tiles[n - 1].x + tiles[n - 1].w < tile.x);
-    });
-  });
