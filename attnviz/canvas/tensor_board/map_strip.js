@@ -39,18 +39,21 @@ export class MapStrip {
     setName(this.next, words.next);
     const isFirst = !this.placed;
     this.placed = placeMap(map, this.row.clientWidth, this.row.clientHeight);
+    const before = this.chips;
     this.chips = this.placed.steps.map((place, i) => {
       const { label, shape, id, boards } = map.steps[i];
-      const chip = createButton("av-words tb-chip", `${i + 1} ${label} ${shape}`, null, {
-        role: "tab",
-        "data-step": id,
-      });
+      const text = `${i + 1} ${label} ${shape}`;
+      const isKept = before[i]?.textContent === text; // a chip that has the focus is not read out again
+      const chip = isKept ? before[i] : createButton("av-words tb-chip", text, null, { role: "tab" });
+      chip.dataset.step = id;
       chip.disabled = isAlone;
-      chip.addEventListener("click", (event) => this.go(i, event.detail ? this.nearest(boards, event) : 0));
+      chip.onclick = (event) => this.go(i, event.detail ? this.nearest(boards, event) : 0);
       return layOver(chip, place);
     });
-    this.row.replaceChildren(...this.chips);
-    this.row.scrollLeft = scrolled;
+    if (before.length !== this.chips.length || before.some((chip, i) => chip !== this.chips[i])) {
+      this.row.replaceChildren(...this.chips);
+      this.row.scrollLeft = scrolled;
+    }
     const at = map.steps.findIndex(({ id }) => id === step);
     this.stand(at, focused, isFirst);
   }
