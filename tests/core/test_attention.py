@@ -85,7 +85,7 @@ def test_a_bias_of_minus_infinity_hides_a_key_even_under_a_softcap() -> None:
     )
 
 
-@pytest.mark.parametrize("shape", [(5,), (5, 5), (1, 5), (5, 1), (4, 1, 5), (1, 5, 5), (2, 1, 1, 5), (2, 4, 5, 5)])
+@pytest.mark.parametrize("shape", [(5,), (5, 1), (4, 1, 5), (2, 1, 1, 5)])
 def test_a_mask_broadcasts_over_the_axes_it_lacks(shape: tuple[int, ...]) -> None:
     q, k, v = qkv()
     mask = torch.rand(shape) < 0.7
@@ -93,18 +93,12 @@ def test_a_mask_broadcasts_over_the_axes_it_lacks(shape: tuple[int, ...]) -> Non
     torch.testing.assert_close(attend(q, k, v, mask=mask).weights, attend(q, k, v, mask=full).weights)
 
 
-def test_a_mask_or_bias_may_add_a_leading_axis() -> None:
-    q, k, v = (x[0] for x in qkv())
-    mask = torch.stack([masks.causal(5), masks.sliding_window(5, None, 2)]).unsqueeze(1)  # (B, 1, Q, K)
-    both = attend(q, k, v, mask=mask)
-    assert both.output.shape == (2, 4, 5, 6)
-    torch.testing.assert_close(both.output[1], attend(q, k, v, mask=mask[1]).output)
-
-
-def test_leading_dimensions_broadcast() -> None:
+def test_leading_axes_broadcast_and_a_mask_may_add_one() -> None:
     q, k, v = qkv()
-    one = attend(q, k[:1], v[:1])
-    torch.testing.assert_close(one.output[1], attend(q[1], k[0], v[0]).output)
+    torch.testing.assert_close(attend(q, k[:1], v[:1]).output[1], attend(q[1], k[0], v[0]).output)
+    mask = torch.stack([masks.causal(5), masks.sliding_window(5, None, 2)]).unsqueeze(1)  # (B, 1, Q, K)
+    both = attend(q[0], k[0], v[0], mask=mask)
+    torch.testing.assert_close(both.output[1], attend(q[0], k[0], v[0], mask=mask[1]).output)
 
 
 @pytest.mark.parametrize("q_len, k_len", [(0, 3), (3, 0), (0, 0)])
@@ -167,15 +161,6 @@ def test_gradients_are_right_and_never_nan_even_where_a_row_is_empty(softcap: fl
     assert torch.autograd.gradcheck(output, (*inputs, bias, sink))
     output(*inputs, bias, sink).sum().backward()
     assert all(x.grad is not None and x.grad.isfinite().all() for x in inputs)
-
-
-def test_gradients_are_finite_where_a_bias_hides_a_whole_row() -> None:
-    q, k, v = (x.requires_grad_() for x in qkv())
-    bias = torch.zeros(5, 5).index_fill(0, torch.tensor([1]), -torch.inf).requires_grad_()
-    stages = attend(q, k, v, bias=bias)
-    assert stages.empty_rows[0, 0].tolist() == [False, True, False, False, False]
-    stages.output.sum().backward()
-    assert all(x.grad is not None and x.grad.isfinite().all() for x in (q, k, v, bias))
 
 
 class Largest(TorchDispatchMode):

@@ -40,12 +40,6 @@ def test_every_mask_is_what_its_definition_says(q_len: int, k_len: int, n: int, 
         assert torch.equal(mask, spelled_out(q_len, k_len, rule)), number
 
 
-def test_the_last_query_is_at_the_position_of_the_last_key() -> None:
-    assert masks.causal(2, 4).int().tolist() == [[1, 1, 1, 0], [1, 1, 1, 1]]
-    assert torch.equal(masks.causal(2, 5), masks.causal(5)[-2:])
-    assert masks.causal(3, 2).int().tolist() == [[0, 0], [1, 0], [1, 1]]
-
-
 def test_padding_hides_the_keys_that_are_not_real() -> None:
     right = masks.padding(3, lengths=[3, 1])
     assert right.shape == (2, 1, 3, 3)

@@ -173,11 +173,18 @@ def test_a_side_source_is_neither_rotated_nor_are_its_queries() -> None:
 
 
 @pytest.mark.parametrize("kind", ["head", "head-layernorm", "full", "full-layernorm"])
-def test_with_normed_queries_and_keys_the_size_of_the_input_does_not_matter(kind: Any) -> None:
-    attention = Attention(HeadLayout(16, 4, 2), qk_norm=kind)
-    x = torch.randn(1, 5, 16)
-    weights = attention.stages(x)[0].weights
-    torch.testing.assert_close(attention.stages(100 * x)[0].weights, weights, atol=1e-4, rtol=1e-4)
+def test_queries_and_keys_are_normed_as_torchs_own_norms_do(kind: Any) -> None:
+    attention = Attention(HeadLayout(16, 4), qk_norm=kind)
+    x, normed = torch.randn(1, 5, 16), []
+    for projection, mine in ((attention.qkv.q_proj, attention.q_norm), (attention.qkv.k_proj, attention.k_norm)):
+        nn.init.uniform_(mine.norm.weight, 0.3, 2.0)
+        width = 4 if "head" in kind else 16
+        theirs = nn.LayerNorm(width, 1e-6, bias=False) if "layer" in kind else nn.RMSNorm(width, eps=1e-6)
+        theirs.load_state_dict(mine.norm.state_dict(), strict=False)
+        given = projection(x).unflatten(-1, (-1, width))
+        normed.append(theirs(given).flatten(-2).unflatten(-1, (4, 4)).transpose(1, 2))
+    expected = (normed[0] @ normed[1].mT / 2).softmax(-1)
+    torch.testing.assert_close(attention.stages(x)[0].weights, expected, atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("use_fused", [False, True])

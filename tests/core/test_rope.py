@@ -1,11 +1,9 @@
-"""Rotary positions and their scalings against transformers' own, and against the properties of a rotation."""
+"""Rotary positions and their scalings against transformers' own; over several axes: pages/positions/test_video.py."""
 
 from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 from transformers.models.cohere.modeling_cohere import apply_rotary_pos_emb as interleaved_by_transformers
@@ -14,7 +12,6 @@ from transformers.models.llama.modeling_llama import apply_rotary_pos_emb as hal
 
 from attnviz.core.rope import (
     NTK,
-    AxialRoPE,
     DynamicNTK,
     Linear,
     Llama3,
@@ -22,7 +19,6 @@ from attnviz.core.rope import (
     Scaling,
     YaRN,
     frequencies,
-    grid_positions,
     length_factor,
 )
 
@@ -99,24 +95,3 @@ def test_interleaved_heads_are_those_of_transformers_cohere() -> None:
     table = RoPE().angles(positions, 16).repeat_interleave(2, -1)[None].float()
     expected, _ = interleaved_by_transformers(x, x, table.cos(), table.sin())
     torch.testing.assert_close(RoPE(pairing="interleaved").rotate(x, positions), expected, atol=1e-5, rtol=1e-5)
-
-
-@given(shift=st.integers(-1000, 1000), pairing=st.sampled_from(["half", "interleaved"]), seed=st.integers(0, 999))
-@settings(max_examples=20, deadline=None)
-def test_shifting_all_positions_leaves_rope_scores_unchanged(shift: int, pairing: str, seed: int) -> None:
-    torch.manual_seed(seed)
-    q, k = (torch.randn(2, 6, 8, dtype=torch.float64) for _ in range(2))
-    rope, positions = RoPE(pairing=pairing), torch.arange(6)  # type: ignore[arg-type]
-    scores = rope.rotate(q, positions) @ rope.rotate(k, positions).mT
-    shifted = rope.rotate(q, positions + shift) @ rope.rotate(k, positions + shift).mT
-    torch.testing.assert_close(shifted, scores, atol=1e-10, rtol=1e-10)
-
-
-@pytest.mark.parametrize("pairing", ["half", "interleaved"])
-def test_axial_scores_depend_on_the_distance_along_each_axis_only(pairing: str) -> None:
-    rope = AxialRoPE((4, 6, 6), pairing=pairing)  # type: ignore[arg-type]
-    q, k = (torch.randn(1, 24, 16, dtype=torch.float64) for _ in range(2))
-    grid = grid_positions(2, 3, 4)
-    scores = rope.rotate(q, grid) @ rope.rotate(k, grid).mT
-    moved = grid + torch.tensor([5, -2, 9])
-    torch.testing.assert_close(rope.rotate(q, moved) @ rope.rotate(k, moved).mT, scores, atol=1e-10, rtol=1e-10)
