@@ -62,10 +62,3 @@ def test_only_the_chosen_head_of_its_layer_changes(smollm2, decoded):
     assert both.after == pytest.approx(other.after, abs=1e-6)
     assert other.weight_shift != pytest.approx(alone.weight_shift)
     assert both.probability_shift > alone.probability_shift
-
-
-def test_the_models_own_base_changes_nothing(smollm2, decoded):
-    result = run(decoded, smollm2, Config(change="base", base=100_000.0, where="all"))
-    assert result.rotary.base == 100_000.0
-    assert result.after == pytest.approx(result.before, abs=1e-4)
-    assert result.probability_shift < 1e-3

@@ -10,7 +10,7 @@ from attnviz.analysis.head_sharing import Config, pool_heads, run
 from attnviz.analysis.model_run import Request, run_model
 from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.run import capture
-from attnviz.models.loading import load, version
+from attnviz.models.catalogue import LoadedModel, ModelEntry
 from tests.models import tiny
 from tests.models.tiny_tokenizers import word_piece
 
@@ -42,14 +42,6 @@ def test_pooling_recorded_keys_equals_averaging_the_rows_of_the_matrices(llama, 
     np.testing.assert_allclose(found.before, layer.weights()[0].detach().numpy(), atol=1e-5)
     np.testing.assert_allclose(found.after, expected.weights()[0].detach().numpy(), atol=1e-5)
     assert found.point.n_kv_heads == kv_heads
-
-
-@pytest.mark.parametrize("kv_heads", [1, 2])
-def test_the_whole_model_with_pooled_keys_equals_the_converted_model(llama, kv_heads):
-    edit = Edit(layers=0, change=head_sharing.pooling_change(Config(0, kv_heads)))
-    found = intervene(llama, edit, input_ids=IDS).logits
-    expected = capture(converted(llama, kv_heads, 0), input_ids=IDS).logits
-    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
 
 
 def test_the_layers_change_is_measured_behind_its_output_projection(llama):
@@ -94,13 +86,12 @@ def test_a_grouped_layer_is_the_same_as_mha_with_each_head_copied():
 
 
 @pytest.mark.parametrize("kv_heads", [1, 3, 6])
-def test_the_next_token_diverges_from_the_trained_one_and_not_the_other_way_round(tmp_path, kv_heads):
+def test_the_next_token_diverges_from_the_trained_one_and_not_the_other_way_round(kv_heads):
     """Against a model whose matrices were averaged, and torch's own divergence."""
-    tokenizer, folder = word_piece(), str(tmp_path)
-    tiny.llama(num_key_value_heads=6, vocab_size=len(tokenizer)).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    loaded = load(folder)
-    run = run_model(Request(folder, "the cat sat", version=version(folder)), loaded)
+    entry, tokenizer = ModelEntry(id="t", name="t", hub=None), word_piece()
+    model = tiny.llama(num_key_value_heads=6, vocab_size=len(tokenizer))
+    loaded = LoadedModel(model, tokenizer, entry, "folder")
+    run = run_model(Request("t", "the cat sat"), loaded)
     found = head_sharing.rerun_with_sharing(run, loaded, Config(0, kv_heads), "all")
     given = run.inputs_on(loaded.model.device)
     with torch.no_grad():

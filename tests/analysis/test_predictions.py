@@ -2,6 +2,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from attnviz.analysis.model_run import Request, run_model
 from attnviz.analysis.predictions import (
     compare_predictions,
     likeliest_tokens,
@@ -9,8 +10,10 @@ from attnviz.analysis.predictions import (
     probabilities,
     probability_shift,
 )
+from attnviz.analysis.predictions import run as measure_fit
 from attnviz.base.message import Problem
 from attnviz.models.capture import capture
+from attnviz.pages.home import choices
 from tests.models.tiny import llama, tokens
 
 
@@ -55,3 +58,23 @@ def test_invalid_arguments_and_a_batch_are_refused_in_one_sentence(bad):
         probabilities(torch.zeros(3), **bad)
     with pytest.raises(Problem, match=r"one position's have shape \(V,\)"):
         likeliest_tokens(torch.zeros(2, 3))
+
+
+# How well a model reads a sentence.
+SENTENCES = [choices.EXAMPLE, choices.CHINESE, "注"]
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_tokens_parts_and_nats_are_those_of_transformers_and_the_tokenizer(smollm2, text):
+    found = measure_fit(run_model(Request("smollm2-135m", text), smollm2), smollm2)
+    ids = smollm2.tokenizer(text, return_tensors="pt").input_ids
+    with torch.no_grad():
+        loss = smollm2.model(input_ids=ids, labels=ids).loss
+    assert found.nats == pytest.approx(float(loss) * (ids.shape[1] - 1), rel=1e-4)
+    assert (found.characters, found.tokens) == (len(text), ids.shape[1])
+    assert found.parts == sum("\ufffd" in smollm2.tokenizer.decode([token]) for token in ids[0].tolist())
+
+
+def test_a_single_token_surprises_by_nothing(smollm2):
+    alone = measure_fit(run_model(Request("smollm2-135m", "a"), smollm2), smollm2)
+    assert (alone.tokens, alone.nats) == (1, 0)

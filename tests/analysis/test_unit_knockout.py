@@ -39,8 +39,5 @@ def test_effects_are_those_of_a_mask_that_hides_the_unit_from_all_that_comes_lat
     hidden, later, most = found.top(1)[0]
     assert most == found.effects[hidden, later] == found.effects[~found.effects.isnan()].max()
     assert len(found.top(99)) == 4
-
-
-def test_one_text_is_needed() -> None:
     with pytest.raises(Problem, match="of one text"):
-        av.knock_out_units(llama(), input_ids=tokens(2, 7), units=[(0, 3)])
+        av.knock_out_units(model, input_ids=tokens(2, 7), units=[(0, 3)])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from attnviz.analysis import what_if
 from attnviz.analysis.head_matrix import Matrix, head_matrix
-from attnviz.analysis.predictions import compare_choices, prediction_slots, token_choices
+from attnviz.analysis.predictions import prediction_slots, token_choices
 from attnviz.analysis.what_if import change_sentence, largest_change
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.packed import pack_bits
@@ -28,14 +28,6 @@ def test_a_what_if_that_changes_nothing_changes_nothing(decoded, smollm2):
     torch.testing.assert_close(trace.logits, decoded.trace.logits, atol=1e-4, rtol=1e-4)
 
 
-def test_a_hidden_token_gets_nothing_and_the_others_keep_their_proportions(decoded):
-    stack = decoded.stacks[0]
-    before, after = head_matrix(stack, 13, 8), what_if.edited_head(stack, 13, 8, HeadEdit(hidden=(1,)))
-    assert (after.values[:, 1] == 0).all()
-    kept = np.delete(before.values[8, :9], 1)
-    np.testing.assert_allclose(np.delete(after.values[8, :9], 1), kept / kept.sum(), atol=1e-5)
-
-
 def test_the_re_run_shows_the_instant_result_in_the_head_itself(decoded, smollm2):
     stack = decoded.stacks[0]
     change = HeadEdit(mask="window", window=3)
@@ -50,16 +42,6 @@ def test_the_re_run_shows_the_instant_result_in_the_head_itself(decoded, smollm2
     assert moved[5, 2] == pytest.approx(rows.mean(), rel=1e-3)
     assert max(share for (layer, _), share in moved.items() if layer > 5) > 1e-4, "later layers follow"
     assert list(moved.values()) == sorted(moved.values(), reverse=True)
-
-
-def test_silencing_heads_moves_the_next_token(decoded, smollm2):
-    stack = decoded.stacks[0]
-    silenced = tuple((layer, head) for layer in (0, 1) for head in range(9))
-    trace = what_if.run_again(decoded, smollm2, stack.id, 0, 0, HeadEdit(silenced=silenced))
-    (before,), (after,) = prediction_slots(decoded, smollm2), prediction_slots(decoded, smollm2, trace)
-    found, share = compare_choices(smollm2, before, after)
-    assert 0.05 < share <= 1
-    assert found[0].before >= found[-1].before
 
 
 def test_the_next_tokens_share_is_of_the_whole_softmax_whatever_top_k_and_temperature_do(decoded, smollm2):

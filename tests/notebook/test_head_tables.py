@@ -1,7 +1,6 @@
 """`av.find_heads` and `av.cost_of_heads`: the table of a scan, stopped or whole."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,14 +44,6 @@ def test_interrupting_keeps_what_is_done(call: Any, steps: Any) -> None:
     (whole,) = steps(llama(), BATCHES[:1])
     for name, mean in whole.mean.items():
         np.testing.assert_array_equal(table.mean[name].ravel(), mean)
-
-
-def test_costs_that_were_interrupted_go_on_from_their_file(tmp_path: Path) -> None:
-    file = tmp_path / "costs.npz"
-    with pytest.warns(UserWarning, match="stopped after 2 sentences"):
-        part = av.cost_of_heads(llama(), stopped(), keep=file)
-    whole = av.cost_of_heads(llama(), BATCHES, keep=file)
-    np.testing.assert_array_equal(whole.scores.by_sentence["direct"][:2], part.scores.by_sentence["direct"])
 
 
 def test_the_picture_shows_each_pattern_at_its_head_and_costs_around_0() -> None:

@@ -37,12 +37,6 @@ def test_a_heads_own_rows_find_it_and_no_random_rows_come_as_near_on_three_sente
     assert found.as_near_by_chance <= N_RANDOM / 100
 
 
-def test_a_vote_for_nothing_in_particular_is_as_near_by_chance():
-    random = np.random.default_rng(3)
-    table = rows(random)
-    assert compare_rows([(0, i) for i in range(40)], [(table, np.full(9, 1 / 9))]).as_near_by_chance > N_RANDOM / 2
-
-
 def test_random_rows_are_on_other_words():
     table = np.eye(5)[:1].repeat(3, 0)  # three heads that all look at the first word alone
     found = compare_rows([(0, i) for i in range(3)], [(table, np.array([1.0, 0, 0, 0, 0]))])

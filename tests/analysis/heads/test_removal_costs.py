@@ -10,7 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+import attnviz as av
 from attnviz.analysis.heads.removal_costs import head_costs, mean_outputs
+from tests.models.capture.plain_models import Own
 from tests.models.tiny import llama, padded, tokens
 from tests.models.tiny_streams import STREAMS
 
@@ -54,6 +56,21 @@ def test_the_costs_are_those_of_one_whole_pass_for_each_head(build: Callable[[],
         expected = np.concatenate([by_hooks(model, inputs, given) for inputs in BATCHES])
         np.testing.assert_allclose(last.by_sentence[name], expected, atol=2e-5)
         assert np.abs(expected).max() > 0.05
+
+
+def test_a_plain_model_has_the_costs_of_one_edited_pass_for_each_head() -> None:
+    model, ids = Own().eval(), tokens(2, 8)
+    table = av.cost_of_heads(model, [ids], means=av.mean_outputs(model, [ids]))
+
+    def loss_of(logits: Tensor) -> float:
+        return float(F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten()))
+
+    before = loss_of(av.capture(model, ids, logits="all").logits)
+    for (layer, head), cost in np.ndenumerate(table.mean["silenced"]):
+        after = loss_of(av.intervene(model, av.ablate(f"h.{layer}", head), ids, logits="all").logits)
+        assert cost == pytest.approx(after - before, abs=1e-5)
+    assert set(table.mean) == {"silenced", "mean", "direct"}
+    assert np.ptp(table.mean["silenced"]) > 1e-3
 
 
 def test_a_stopped_run_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
