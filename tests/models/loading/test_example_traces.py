@@ -7,6 +7,7 @@ import torch
 from torch.testing import assert_close
 from transformers import BertConfig, BertForMaskedLM
 
+from attnviz.analysis.model_run import Request, has_stored_run, stored_run
 from attnviz.models.capture.run import capture
 from attnviz.models.catalogue import CATALOGUE, LoadedModel
 from attnviz.models.loading import EXAMPLES
@@ -24,15 +25,16 @@ def elsewhere(monkeypatch, tmp_path):
 
 
 def test_an_example_prepared_earlier_is_the_example_captured_now(minilm):
-    assert prepared_example(EXAMPLE["pair"]) is None
+    pair = EXAMPLE["pair"]
+    request = Request(pair.model, pair.text, pair.second)
+    assert not has_stored_run(request)
+    assert stored_run(request) is None
     prepare_examples(minilm)
-    kept = prepared_example(EXAMPLE["pair"])
-    tokens = encode(minilm, EXAMPLE["pair"].text, EXAMPLE["pair"].second)
-    assert kept.tokens.spans == tokens.spans
-    assert kept.tokens.texts == tokens.texts
-    assert {name: value.tolist() for name, value in kept.tokens.inputs.items()} == {
-        name: value.tolist() for name, value in tokens.inputs.items()
-    }
+    assert has_stored_run(request)
+    kept, tokens = stored_run(request), encode(minilm, pair.text, pair.second)
+    assert kept.source.spans == tokens.spans
+    assert kept.source.texts == tokens.texts
+    assert_close(dict(kept.source.inputs), dict(tokens.inputs))
     for ours, layer in zip(kept.trace.layers, capture(minilm.model, **tokens.inputs).layers, strict=True):
         assert_close(ours.weights(), layer.weights())
 
