@@ -9,8 +9,6 @@ import {
   overlaidHeads,
   toggleOverlay,
 } from "../../attnviz/canvas/head/overlay.js";
-import { strongestOf } from "../../attnviz/canvas/head/head_readout.js";
-import { encode16 } from "../../attnviz/canvas/shared/packing.js";
 
 /** @type {{ chosen: number[], lead: number, count: number, shown: number[], colours: number[] }[]} */
 const cases = JSON.parse(await readFile(new URL("cases/overlay.json", import.meta.url), "utf8"));
@@ -52,27 +50,6 @@ test("the legend is about the cell pointed at, else the token, else the row that
   assert.deepEqual(describedCell(null, [3, 2], token, 0), { axis: "cell", q: 3, k: 2 });
   assert.deepEqual(describedCell(token, [3, 2], token, 0), token);
   assert.deepEqual(describedCell(null, null, null, 4), { axis: "q", i: 4 });
-});
-
-test("the strongest of a token are named by their exact values, masked cells never", () => {
-  const values = Float32Array.from([0.1, 0.9, 0, 0.25, 0.35, 0.4]);
-  const hidden = Uint8Array.from([0, 0, 1, 0, 0, 0]);
-  const codes = new Uint16Array(6);
-  encode16(values, hidden, 1, false, codes);
-  /** @type {any} */
-  const numbers = { header: { shape: [2, 3], top: 1, signed: false }, codes, values };
-  const said = (about) => strongestOf(numbers, about, 2).map(({ axis, i, value }) => [axis, i, +value.toFixed(4)]);
-  assert.deepEqual(said({ axis: "q", i: 0 }), [
-    ["k", 1, 0.9],
-    ["k", 0, 0.1],
-  ]);
-  assert.deepEqual(said({ axis: "k", i: 0 }), [
-    ["q", 1, 0.25],
-    ["q", 0, 0.1],
-  ]);
-  assert.deepEqual(said({ axis: "cell", q: 1, k: 2 }), [["k", 2, 0.4]]);
-  assert.deepEqual(said({ axis: "cell", q: 0, k: 2 }), []);
-  assert.deepEqual(said({ axis: "q", i: 7 }), []);
 });
 
 test("Python's heads are taken over, but not while it has not heard of newer ones", () => {

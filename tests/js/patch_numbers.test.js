@@ -29,11 +29,6 @@ const head = {
 };
 const grid = { rows: 2, columns: 2, first: 1 };
 
-test("a row is the one of the whole head", () => {
-  const whole = attend(head, head.mask, head.scale);
-  for (let q = 0; q < 5; q++) assert.deepEqual(headRow(head, q, null, 1), whole.slice(q * 5, q * 5 + 5));
-});
-
 test("nobody looks at a hidden patch, and rows still sum to 1", () => {
   const row = headRow(head, 2, visibleKeys([0, 3], grid), 1);
   assert.equal(row[1], 0);

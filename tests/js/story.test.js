@@ -1,92 +1,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { largestOf, storyNumbers } from "../../attnviz/canvas/attention_story/story_numbers.js";
-import { stageSentence, storyMarks } from "../../attnviz/canvas/attention_story/story_scene.js";
 
-const STAGES = [
-  ...["words", "vectors", "asked", "roles", "scores", "scaled", "masked", "shares", "weights", "values", "mixture"],
-  ...["new", "changed", "matrix"],
-];
-/** @type {[string, string]} */
-const TINT = ["#808080", "#404040"];
-const roles = Object.fromEntries(["x", "q", "k", "v", "scores", "plain"].map((role) => [role, TINT]));
-/** @type {any} the colours that the scene asks for */
-const theme = { text: "#000000", background: "#ffffff", q: "#0072b2", k: "#c05500", font: "sans-serif", dark: false };
-const words = Object.fromEntries(
-  ["query", "key", "value", "score", "weight", "hidden", "new_vector", "with_new", "with_old"].map((word) => [
-    word,
-    word,
-  ]),
-);
-
-/** So many tokens with vectors of four, the last but one being the query. @param {number} n @param {boolean} alike */
-function story(n, alike = false, scale = 0.5) {
-  const [width, row] = [4, Math.max(0, n - 2)];
+test("a row is scores, their softmax, and the mixture of its values; of equal ones the first is the largest", () => {
+  const [n, width, row, q] = [6, 4, 4, [1, -2, 3, -1]];
   const vectors = Array.from({ length: n }, (_each, key) =>
-    Array.from({ length: width }, (_, i) => (alike ? 1 : Math.sin(1 + 7 * key + 3 * i))),
+    Array.from({ length: width }, (_, i) => Math.sin(1 + 7 * key + 3 * i)),
   );
-  const matrix = Array.from({ length: n }, (_each, q) =>
-    Array.from({ length: n }, (_, k) => (k > q ? -1 : 1 / (q + 1))),
-  );
-  const q = [1, -2, 3, -1];
+  const matrix = new Array(n * n).fill(0);
   const payload = new Uint8Array(Float32Array.from([vectors, vectors, vectors, q, matrix].flat(3)).buffer);
-  const tokens = Array.from({ length: n }, (_, key) => `word${key}`);
+  const tokens = vectors.map((_, key) => `word${key}`);
   const seen = tokens.map((_, key) => Number(key <= row));
-  const changed = { at: 0, names: ["other", ...tokens.slice(1)], weights: tokens.map(() => 1 / n) };
   /** @type {any} what the picture asks of its header */
-  const header = { tokens, starts: tokens.map((_, i) => i > 0), row, width, seen, changed };
-  const numbers = storyNumbers(header, payload, scale, width);
-  assert.ok(numbers.vectors);
-  return { vectors, q, row, numbers, mixed: numbers.vectors.z };
-}
-
-/** The surroundings of a scene. @param {number} width @param {number} height */
-const lookOf = (width, height, pair = 0) => ({
-  ...{ width, height, pair, terms: 4, theme, words },
-  colours: { masked: "#999999", roles },
-});
-
-test("a row is scores, their softmax, and the mixture of its values", () => {
-  const { vectors, q, row, numbers, mixed } = story(6);
+  const header = { tokens, starts: seen.map(Boolean), row, width, seen, changed: null };
+  const { weights, vectors: made } = storyNumbers(header, payload, 0.5, width);
   const scores = vectors.map((key) => key.reduce((sum, value, i) => sum + value * q[i], 0));
   const shares = scores.map((score, key) => (key <= row ? Math.exp(0.5 * score) : 0));
   const total = shares.reduce((sum, share) => sum + share, 0);
-  shares.forEach((share, key) => assert.ok(Math.abs(numbers.weights[key] - share / total) < 1e-6));
-  mixed.forEach((value, i) => {
+  shares.forEach((share, key) => assert.ok(Math.abs(weights[key] - share / total) < 1e-6));
+  made?.z.forEach((/** @type {number} */ value, /** @type {number} */ i) => {
     const expected = vectors.reduce((sum, each, key) => sum + (shares[key] / total) * each[i], 0);
     assert.ok(Math.abs(value - expected) < 1e-6);
   });
-});
-
-test("one token, equal words and sixty tokens have their place, on a phone too", () => {
-  for (const [n, alike] of /** @type {[number, boolean][]} */ ([
-    [1, false],
-    [4, true],
-    [60, false],
-  ])) {
-    for (const [width, height] of [
-      [900, 560],
-      [358, 420],
-    ]) {
-      const { numbers } = story(n, alike);
-      for (const stage of STAGES) {
-        const marks = storyMarks(stage, numbers, lookOf(width, height));
-        assert.ok(numbers.keys.length <= 40);
-        for (const { key, kind, x, y, w, h, size, alpha } of marks) {
-          const at = `${n} tokens, ${stage}, ${key}`;
-          assert.ok([x, y, w, h, size].every(Number.isFinite), at);
-          assert.ok(w >= 0 && h >= 0, at);
-          if (kind !== "text" && alpha)
-            assert.ok(x >= -1 && x + w <= width + 1 && y + h <= height + 1, `${at}: inside`);
-        }
-        const captions = { [`story_${stage}`]: "{share} {best}" };
-        const sentence = stageSentence(stage, numbers, { ...lookOf(width, height), words: captions });
-        assert.ok(!/NaN|undefined/.test(sentence), sentence);
-      }
-    }
-  }
-});
-
-test("the largest is found, and of equal ones the first", () => {
+  assert.equal(made?.z.length, width);
   assert.equal(largestOf(Float32Array.of(0.2, 0.4, 0.4)), 1);
 });

@@ -133,12 +133,10 @@ async def test_votes_reach_the_wall_from_five_on_and_none_counts_after_the_answe
 
 HOSTILE = {
     "no JSON": "{",
-    "no object": "[1]",
     "deep": "[" * 1900,
     "too long": json.dumps({"question": 7, "taps": [0], "more": "x" * 3000}),
     "bytes": b"\x00\x01",
     "another's secret": json.dumps({"secret": "guessed"}),
-    "nothing": json.dumps({}),
     "a tab that is none": json.dumps({"tab": "<script>"}),
 }
 
@@ -156,8 +154,6 @@ async def test_who_does_not_say_who_he_is_is_sent_away(port, room, first):
     "message",
     [
         {"question": 7, "number": 1, "taps": [99]},
-        {"question": 7, "number": 1, "taps": {"0": 1}},
-        {"question": "7", "number": 1, "taps": [0]},
         {"question": [], "number": None},
         {"step": "mine", "title": "mine"},
     ],

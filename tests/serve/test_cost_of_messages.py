@@ -36,6 +36,7 @@ from attnviz.serve.process_limits import MOST_FILES
 from benchmarks.load.visitor import Visitor
 from tests.browser.conftest import ROOT, Server
 from tests.own_thread import in_own_thread
+from tests.serve.test_incoming import run, state
 
 pytestmark = [
     pytest.mark.slow,
@@ -144,35 +145,10 @@ async def opened(server: Limited) -> None:
     await server.rests()
 
 
-def run(**fields: Any) -> BackMsg:
-    message = BackMsg()
-    message.rerun_script.page_name = "home"
-    for name, value in fields.items():
-        setattr(message.rerun_script, name, value)
-    return message
-
-
 def widgets(*states: WidgetState) -> BackMsg:
     message = run()
     message.rerun_script.widget_states.widgets.extend(states)
     return message
-
-
-def state(kind: str, size: int, of: str) -> WidgetState:
-    """A value of this type, as large as a message may be or as the type may be."""
-    made = WidgetState(id=of)
-    if kind.endswith("json_value"):
-        setattr(made, kind, '{"edit": [' + "{}," * (size // 3 - 10) + "{}]}")
-    elif kind in ("string_value", "bytes_value"):
-        setattr(made, kind, "[" * size if kind == "string_value" else bytes(size))
-    elif kind.endswith("array_value"):
-        getattr(made, kind).data.extend([""] * (size // 2) if kind.startswith("string") else [1] * (size // 8))
-    elif kind == "file_uploader_state_value":
-        for _ in range(size // 2):
-            made.file_uploader_state_value.uploaded_file_info.add()
-    elif WidgetState.DESCRIPTOR.fields_by_name[kind].message_type:
-        getattr(made, kind).SetInParent()
-    return made
 
 
 def names(count: int) -> BackMsg:

@@ -1,7 +1,6 @@
-"""What the metrics say: who is connected, how long answers took, and never what a visitor typed."""
+"""Whom the metrics answer, and whom they count."""
 
 import re
-from typing import Any
 
 import pytest
 from starlette.applications import Starlette
@@ -10,35 +9,6 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 
 from attnviz.serve.watching import NUMBERS, Watching, metrics
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def client(clock):
-    async def run(socket):
-        """Each text of the test is told what to send, and how much time passes before it."""
-        await socket.accept()
-        async for _message in socket.iter_bytes():
-            answer, seconds = script.pop(0)
-            clock.now += seconds
-            await socket.send_bytes(answer)
-
-    script: list[tuple[bytes, float]] = []
-    routes = [WebSocketRoute("/stream", run), Route("/metrics", metrics)]
-    made: Any = TestClient(Starlette(routes=routes, middleware=[Middleware(Watching, clock=clock)]))
-    made.script = script
-    return made
 
 
 @pytest.mark.parametrize("root", ["", "/deep/base"])
