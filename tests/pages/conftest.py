@@ -82,6 +82,11 @@ def ran(code: str, given: dict[str, Any] | None = None) -> tuple[dict[str, Any],
     return names, printed.getvalue()
 
 
+def link_of(page: Any) -> dict[str, str]:
+    """What the address says, by parameter."""
+    return {name: held[-1] if isinstance(held, list) else held for name, held in page.query_params.items()}
+
+
 def canvases_on(page: Any) -> list[Any]:
     """The components that show a picture; the one that listens for a lecturer's keys shows none."""
     return [each for each in page.get("bidi_component") if each.proto.bytes]

@@ -7,7 +7,7 @@ import pytest
 from attnviz.app.workarounds.streamlit_adapter import SESSION
 from attnviz.base import words
 from attnviz.serve.page_table import NAMES as PAGES
-from tests.pages.conftest import open_page
+from tests.pages.conftest import link_of, open_page
 
 
 @pytest.fixture
@@ -30,34 +30,27 @@ def in_chinese(sentence: str) -> str:
         return words._(sentence)
 
 
-def link_of(page: Any) -> dict[str, str]:
-    return {name: held[-1] if isinstance(held, list) else held for name, held in page.query_params.items()}
-
-
 def switch(page: Any) -> Any:
     return next(each for each in page.sidebar.get("button_group") if each.key == "lang")
 
 
-def test_a_chinese_browser_reads_chinese_without_a_word_in_the_link_and_every_other_english(browser: Any):
-    for asked in ("zh-CN", "zh", "zh-Hans-CN", "zh-HK"):
-        browser(asked)
-        page = open_page("glossary")
-        assert title(page) == in_chinese("Glossary") != "Glossary"
-        assert link_of(page) == {}
-    for other in (None, "de-DE", "../zh"):
-        browser(other)
-        assert title(open_page("glossary")) == "Glossary"
+IN_CHINESE = in_chinese("Glossary")
 
 
-def test_a_link_says_its_language_to_every_browser(browser: Any):
-    browser("en-GB")
-    chinese = open_page("glossary", lang="zh")
-    assert title(chinese) == in_chinese("Glossary")
-    assert link_of(chinese) == {"lang": "zh"}
-    browser("zh-CN")
-    english = open_page("glossary", lang="en")
-    assert title(english) == "Glossary"
-    assert link_of(english) == {"lang": "en"}
+@pytest.mark.parametrize(
+    "asked, link, read",
+    [
+        *[(asked, {}, IN_CHINESE) for asked in ("zh-CN", "zh", "zh-Hans-CN", "zh-HK")],
+        *[(asked, {}, "Glossary") for asked in (None, "de-DE", "../zh")],
+        ("en-GB", {"lang": "zh"}, IN_CHINESE),
+        ("zh-CN", {"lang": "en"}, "Glossary"),
+    ],
+)
+def test_a_browser_reads_its_language_unless_the_link_names_one(browser: Any, asked: Any, link: Any, read: str):
+    browser(asked)
+    page = open_page("glossary", **link)
+    assert title(page) == read
+    assert link_of(page) == link, "the browser's own language needs no word"
 
 
 def test_a_language_that_is_not_here_is_refused_in_a_sentence_and_the_browsers_is_used():
@@ -71,16 +64,16 @@ def test_the_switch_stands_on_every_page_and_its_choice_goes_along(browser: Any)
     page = open_page("glossary")
     assert [option.content for option in switch(page).proto.options] == ["English", "中文"]
     switch(page).set_value("zh").run()
-    assert title(page) == in_chinese("Glossary")
-    assert link_of(page) == {"lang": "zh"}
+    assert title(page) == IN_CHINESE
     links = page.session_state[SESSION]["page_links"]
     assert {name: held.get("lang") for name, held in links.items()} == dict.fromkeys(PAGES, "zh")
     page.switch_page("../pages/build/build.py").run()
-    assert title(page) == in_chinese(title(open_page("build")))
+    in_english = title(open_page("build"))
+    assert title(page) == in_chinese(in_english)
     assert link_of(page)["lang"] == "zh"
     switch(page).set_value("en").run()
-    assert title(page) == title(open_page("build"))
-    assert "lang" not in link_of(page), "the browser's own language needs no word"
+    assert title(page) == in_english
+    assert "lang" not in link_of(page)
 
 
 def test_two_visitors_of_one_server_each_read_their_own_language():

@@ -4,13 +4,12 @@ import contextlib
 import math
 import random
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import nn
 
 from attnviz.base.message import Problem
@@ -18,7 +17,7 @@ from attnviz.pages.build.maths import generated_code
 from attnviz.pages.build.maths.attention_by_hand import Result, run, steps
 from attnviz.pages.build.maths.boards import View, make_boards
 from attnviz.pages.build.maths.cells import CellOrigin
-from attnviz.pages.build.maths.inputs import Config, weights
+from attnviz.pages.build.maths.inputs import Config
 from attnviz.pages.build.panels import board_wording, numbers
 from tests.pages.conftest import ran
 
@@ -26,30 +25,35 @@ WORDS = ("the", "cat", "sat", "down", "the")
 PLAIN = Config(tokens=WORDS)
 
 
-@st.composite
-def configs(draw: st.DrawFn) -> Config:
-    n_kv_heads = draw(st.integers(1, 2))
-    cross = draw(st.booleans())
-    return Config(
-        tokens=WORDS[: draw(st.integers(1, 5))],
-        kv_tokens=("un", "chat", "noir")[: draw(st.integers(1, 3))] if cross else (),
-        d_model=draw(st.sampled_from([2, 4, 6])),
-        n_heads=n_kv_heads * draw(st.integers(1, 2)),
-        n_kv_heads=n_kv_heads,
-        d_head=draw(st.sampled_from([2, 4])),
-        d_value=draw(st.integers(1, 4)),
-        batch=draw(st.integers(1, 2)),
-        packed=draw(st.booleans()),
-        bias=draw(st.booleans()),
-        position=draw(st.sampled_from(["none", "sinusoidal"] if cross else ["none", "sinusoidal", "rope", "alibi"])),
-        qk_norm=draw(st.booleans()),
-        mask=draw(st.sampled_from(["none", "padding"] if cross else ["none", "causal", "window", "padding"])),
-        scaled=draw(st.booleans()),
-        dropout=draw(st.sampled_from([0.0, 0.4])),
-        training=draw(st.booleans()),
-        widening=draw(st.sampled_from([1, 2, 4])),
-        seed=draw(st.integers(0, 5)),
-    )
+@cache
+def some_results(n: int) -> list[Result]:
+    draw, found = random.Random(7), []
+    while len(found) < n:
+        h, d = draw.choice([1, 2, 3, 4]), draw.choice([2, 3, 4])
+        config = Config(
+            tokens=("a", "b", "c", "a", "d")[: draw.randint(1, 5)],
+            kv_tokens=draw.choice([(), (), ("x", "y", "z")]),
+            d_model=draw.choice([4, 6, h * d, h * d]),
+            n_heads=h,
+            n_kv_heads=draw.choice([h, h, 1, 2 if h == 4 else 1]),
+            d_head=d,
+            d_value=draw.choice([d, d, d, 5]),
+            batch=draw.choice([1, 2]),
+            packed=draw.random() < 0.5,
+            bias=draw.random() < 0.5,
+            position=draw.choice(["none", "none", "sinusoidal", "rope", "alibi"]),
+            qk_norm=draw.random() < 0.3,
+            mask=draw.choice(["none", "causal", "window", "padding"]),
+            scaled=draw.random() < 0.8,
+            dropout=draw.choice([0, 0, 0.3]),
+            training=draw.random() < 0.5,
+            widening=draw.choice([1, 2, 4]),
+            seed=draw.randint(0, 9),
+            edits=(("W_K", 0, 0, 1.25),),
+        )
+        with contextlib.suppress(Problem):
+            found.append(run(config))
+    return found
 
 
 def evaluated(cell: CellOrigin) -> float:
@@ -61,10 +65,10 @@ def evaluated(cell: CellOrigin) -> float:
     )
 
 
-@settings(max_examples=25, deadline=None)
-@given(configs())
-def test_the_arithmetic_of_every_cell_of_every_step_gives_that_cell_from_the_numbers_lit(config: Config) -> None:
-    result = run(config)
+@pytest.mark.parametrize("number", range(25))
+def test_the_arithmetic_of_every_cell_of_every_step_gives_that_cell_from_the_numbers_lit(number: int) -> None:
+    result = some_results(120)[number]
+    config = result.config
     drops = config.dropout > 0 and config.training  # the module of the core draws other numbers
     assert result.difference is None if drops else result.difference < 1e-4
     draw = random.Random(0)
@@ -80,23 +84,6 @@ def test_the_arithmetic_of_every_cell_of_every_step_gives_that_cell_from_the_num
             for kind, number in tokens:
                 if kind not in ("op", "n") and lit:
                     assert any(np.isclose(values, number).any() for sheet, values in lit if sheet == int(kind))
-
-
-def test_a_random_pass_equals_attention_written_in_numpy() -> None:
-    config = replace(PLAIN, n_heads=4, n_kv_heads=2, d_head=2, d_value=3, d_model=6, bias=True, mask="causal")
-    result = run(config)
-    x, w = result.tensors["E"][0], result.weights
-    q, k, v = (x @ w[f"W_{n}"] + w[f"b_{n}"] for n in "QKV")
-    heads = []
-    for h in range(4):
-        g = h // 2
-        scores = q[:, 2 * h : 2 * h + 2] @ k[:, 2 * g : 2 * g + 2].T / math.sqrt(2)
-        scores = np.where(np.tri(len(WORDS), dtype=bool), scores, -np.inf)
-        share = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
-        np.testing.assert_allclose(result.tensors["weights"][0, h], share, atol=1e-5)
-        heads.append(share @ v[:, 3 * g : 3 * g + 3])
-    output = np.concatenate(heads, 1) @ w["W_O"] + w["b_O"]
-    np.testing.assert_allclose(result.tensors["output"][0], output, atol=1e-4)
 
 
 def test_the_steps_to_the_ffn_are_those_of_torch_s_own_encoder_layer() -> None:
@@ -124,46 +111,14 @@ def test_the_steps_to_the_ffn_are_those_of_torch_s_own_encoder_layer() -> None:
     assert f"{int((seen['hidden'] < 0).sum())} of {seen['hidden'].numel()}" in told
 
 
-def test_an_edited_weight_is_used_and_one_outside_the_matrix_waits_until_it_fits() -> None:
-    edited = replace(PLAIN, edits=(("W_Q", 1, 2, 9.5),))
-    assert float(weights(edited)["W_Q"][1, 2]) == 9.5
-    assert not np.allclose(run(edited).tensors["output"], run(PLAIN).tensors["output"])
+def test_an_edited_weight_outside_the_matrix_waits_until_it_fits() -> None:
     far = replace(PLAIN, edits=(("W_Q", 7, 7, 1.0),))
     np.testing.assert_array_equal(run(far).tensors["output"], run(PLAIN).tensors["output"])
 
 
-def some_configs(n: int) -> list[Result]:
-    draw, found = random.Random(7), []
-    while len(found) < n:
-        h, d = draw.choice([1, 2, 3, 4]), draw.choice([2, 3, 4])
-        config = Config(
-            tokens=("a", "b", "c", "a", "d")[: draw.randint(1, 5)],
-            kv_tokens=draw.choice([(), (), ("x", "y", "z")]),
-            d_model=draw.choice([4, 6, h * d, h * d]),
-            n_heads=h,
-            n_kv_heads=draw.choice([h, h, 1]),
-            d_head=d,
-            d_value=draw.choice([d, d, d, 5]),
-            batch=draw.choice([1, 2]),
-            packed=draw.random() < 0.5,
-            bias=draw.random() < 0.5,
-            position=draw.choice(["none", "none", "sinusoidal", "rope", "alibi"]),
-            qk_norm=draw.random() < 0.3,
-            mask=draw.choice(["none", "causal", "window", "padding"]),
-            scaled=draw.random() < 0.8,
-            dropout=draw.choice([0, 0, 0.3]),
-            training=draw.random() < 0.5,
-            seed=draw.randint(0, 9),
-            edits=(("W_K", 0, 0, 1.25),),
-        )
-        with contextlib.suppress(Problem):
-            found.append(run(config))
-    return found
-
-
 def test_the_module_and_torch_s_own_calls_give_the_numbers_of_the_page_or_a_reason_is_given() -> None:
     expressed = 0
-    for result in some_configs(120):
+    for result in some_results(120):
         assert len(generated_code.module(result.config).splitlines()) <= 50, "about forty lines"
         module, _printed = ran(generated_code.program(result))
         for name, tensor in (("output", "fed"), ("weights", "weights")):
@@ -186,48 +141,21 @@ def test_the_module_and_torch_s_own_calls_give_the_numbers_of_the_page_or_a_reas
 
 @pytest.mark.parametrize(
     "change, reason",
-    [
-        ({"n_kv_heads": 1}, "here they share 1"),
-        ({"d_head": 4}, "2 heads of 4 do not make 4"),
-        ({"d_value": 3}, "here they are 3 and 2"),
-        ({"position": "rope"}, "no place to rotate"),
-        ({"qk_norm": True}, "no place to normalise"),
-        ({"scaled": False}, "always divides"),
-    ],
+    [({"d_head": 4}, "2 heads of 4 do not make 4"), ({"position": "rope"}, "no place to rotate")],
 )
 def test_each_reason_names_what_stands_in_the_way(change: dict[str, Any], reason: str) -> None:
     assert any(reason in str(why) for why in generated_code.multihead_refusals(Config(**change)))
 
 
-@pytest.mark.parametrize(
-    "value, text",
-    [
-        (0.3, "0.3"),
-        (-1.25, "−1.25"),
-        (-0.0, "0.0"),
-        (2.0, "2.0"),
-        (1e-5, "0.00001"),
-        (0.70711, "0.7071"),
-        (-np.inf, "−∞"),
-    ],
-)
+@pytest.mark.parametrize("value, text", [(-1.25, "−1.25"), (-0.0, "0.0"), (0.70711, "0.7071"), (-np.inf, "−∞")])
 def test_numbers_in_a_sum_have_four_digits_and_no_trailing_zeros(value: float, text: str) -> None:
     assert numbers.format_exact(value) == text
 
 
-def shown(step: str, config: Config | None = None) -> numbers.canvas.StripBoard:
-    result = run(config or Config())
-    return numbers.operation_board(make_boards(View(result), step)[0], "")
-
-
-def test_hidden_scores_are_left_out_of_the_sum_and_have_no_colour() -> None:
-    board = shown("softmax", Config(mask="causal"))
-    # one power above the fraction line, two below it
-    assert sum(token.startswith("^") for token in board.cells[1][0]["t"]) == 3
-    assert board.sheets[0].fill[0][1] is None
-    assert board.sheets[0].text[0][1] == "−∞"
-
-
-def test_a_sum_of_rounded_numbers_is_marked_as_approximate() -> None:
-    assert shown("project").cells[0][0]["e"] == "="
-    assert shown("softmax").cells[0][0]["e"] == "≈"
+@pytest.mark.parametrize("step, sign", [("project", "="), ("softmax", "≈")])
+def test_a_sum_of_rounded_numbers_is_marked_and_hidden_scores_are_left_out_of_it_and_uncoloured(step, sign) -> None:
+    board = numbers.operation_board(make_boards(View(run(Config(mask="causal"))), step)[0], "")
+    assert board.cells[1][0]["e"] == sign
+    if step == "softmax":  # one power above the fraction line, two below it
+        assert sum(token.startswith("^") for token in board.cells[1][0]["t"]) == 3
+        assert (board.sheets[0].fill[0][1], board.sheets[0].text[0][1]) == (None, "−∞")

@@ -16,31 +16,15 @@ from attnviz.app import head_drawing
 from attnviz.app.cache import model_cache
 from attnviz.base.head_edit import HeadEdit
 from attnviz.canvas.head import ahead
-from attnviz.canvas.shared import packing
 from attnviz.core.attention import attend
-from attnviz.live.head_header import name_tokens
 from attnviz.models.capture import recorded_layer
 from attnviz.pages.explore.panels import head as head_panel
-from tests.js import browser_cases
 
 LONG = "The cat sat on the mat and the dog ran in the park. " * 6
 
 
 def answer(address: str) -> bytes | None:
     return ahead.find_offer(address.lstrip("/"))
-
-
-def test_the_address_leads_to_every_head_while_the_run_is_in_memory(memory, minilm):
-    request = Request("minilm-l6", "The cat sat on the mat.")
-    run = memory.runs.get(request, lambda: run_model(request, minilm))
-    address = head_drawing.offer_heads(run, run.stacks[0])
-    assert address == head_drawing.offer_heads(run, run.stacks[0])
-    header, payload = packing.unpack_blob(answer(address))
-    assert header["heads"] == [12] * 6
-    assert header["doc"] == name_tokens(run.stacks[0].queries.labels, None)
-    assert browser_cases.decoded(header["raw"], payload).shape[0] == 72
-    memory.runs = model_cache.ProcessCaches().runs
-    assert answer(address) is None
 
 
 def expected(stack: Stack, layer: int, head: int, **change: Any) -> np.ndarray:

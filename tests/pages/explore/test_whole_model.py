@@ -5,30 +5,21 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import (
-    AlbertConfig,
-    AlbertModel,
-    BertConfig,
-    BertForMaskedLM,
-    GPT2Config,
-    GPT2LMHeadModel,
-    MixtralConfig,
-    MixtralForCausalLM,
-    T5Config,
-    T5ForConditionalGeneration,
-)
+from transformers import AlbertConfig, AlbertModel, MixtralConfig, MixtralForCausalLM
 
-from attnviz.analysis.model_run import ModelRun, Request, Stack, run_model
+from attnviz.analysis.model_run import ModelRun, Request, run_model
 from attnviz.models.capture import capture
 from attnviz.pages.explore.maths import whole_model
+from tests.models.tiny import bert, llama, t5
 
 
-def stacks(model: Any, **more: Any) -> tuple[Stack, ...]:
-    """The stacks of a tiny model; tokens play no part here."""
+def parts_of(model: Any, **more: Any) -> dict[str, whole_model.ModelParts]:
+    """The parts of each stack of a tiny model; tokens play no role here."""
     ids = torch.arange(5)[None]
     tokens: Any = object()
     trace = capture(model.eval(), input_ids=ids, **more)
-    return ModelRun(Request("", ""), "", trace, tokens, tokens if more else None).stacks
+    run = ModelRun(Request("", ""), "", trace, tokens, tokens if more else None)
+    return {stack.id: whole_model.count_parts(model, stack) for stack in run.stacks}
 
 
 def whole(parts: whole_model.ModelParts) -> int:
@@ -63,10 +54,10 @@ def test_smollm2_is_what_its_config_says(smollm2: Any) -> None:
     assert parts.width == m
 
 
-SMALL: dict[str, Any] = {"vocab_size": 60, "hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2}
+SMALL: dict[str, Any] = {"vocab_size": 60, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
 FAMILIES = {
-    "gpt2": lambda: GPT2LMHeadModel(GPT2Config(vocab_size=60, n_embd=16, n_layer=3, n_head=2, n_positions=32)),
-    "bert": lambda: BertForMaskedLM(BertConfig(**SMALL, intermediate_size=24, max_position_embeddings=32)),
+    "llama": llama,
+    "bert": bert,
     "albert": lambda: AlbertModel(AlbertConfig(**SMALL, intermediate_size=24, embedding_size=8)),
     "mixtral": lambda: MixtralForCausalLM(
         MixtralConfig(**SMALL, intermediate_size=24, num_local_experts=3, num_key_value_heads=1)
@@ -77,25 +68,21 @@ FAMILIES = {
 @pytest.mark.parametrize("family", FAMILIES)
 def test_all_families_add_up_and_no_block_lacks_a_part(family: str) -> None:
     model = FAMILIES[family]()
-    (stack,) = stacks(model)
-    parts = whole_model.count_parts(model, stack)
+    (parts,) = parts_of(model).values()
     assert whole(parts) == parts.total == sum(p.numel() for p in model.parameters())
-    assert len(parts.blocks) == (1 if family == "albert" else 3)
-    assert [parts.block_index(layer, len(stack.layers)) for layer in range(3)] == (
-        [0, 0, 0] if family == "albert" else [0, 1, 2]
-    )
+    once = family == "albert"  # whose layers share one block
+    assert len(parts.blocks) == (1 if once else 2)
+    assert [parts.block_index(layer, 2) for layer in range(2)] == ([0, 0] if once else [0, 1])
     for block in parts.blocks:
         assert all(block[role].parameters for role in ("attention", "mlp", "norms"))
     assert parts.other_stack.parameters == 0
-    assert parts.has_lm_head == (family != "albert")
+    assert parts.has_lm_head == (not once)
 
 
 def test_an_encoder_decoder_has_two_stacks_and_each_counts_the_other_elsewhere() -> None:
-    config = T5Config(vocab_size=60, d_model=16, d_kv=8, d_ff=24, num_layers=2, num_decoder_layers=3, num_heads=2)
-    model = T5ForConditionalGeneration(config)
-    found = {s.id: whole_model.count_parts(model, s) for s in stacks(model, decoder_input_ids=torch.arange(4)[None])}
-    assert set(found) == {"encoder", "decoder", "cross"}
-    assert [len(found[name].blocks) for name in ("encoder", "decoder", "cross")] == [2, 3, 3]
+    model = t5(num_decoder_layers=3)
+    found = parts_of(model, decoder_input_ids=torch.arange(4)[None])
+    assert {name: len(parts.blocks) for name, parts in found.items()} == {"encoder": 2, "decoder": 3, "cross": 3}
     for parts in found.values():
         assert whole(parts) == parts.total == sum(p.numel() for p in model.parameters())
     assert found["decoder"].other_stack.parameters == in_blocks(found["encoder"])

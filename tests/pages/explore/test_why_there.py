@@ -7,9 +7,7 @@ import pytest
 
 from attnviz.app.links import link_reading
 from attnviz.models.capture import capture
-from attnviz.pages.explore import choices, explore
 from attnviz.pages.explore.maths.why_there import EXAMPLES
-from attnviz.pages.explore.panels import why_there
 from tests.pages.conftest import drawn, said, sound
 
 WORDS, PRONOUN, BERT = EXAMPLES
@@ -47,16 +45,6 @@ def test_named_examples_show_what_they_say(visit, example, part):
     page = sound(visit("explore", **link(example)))
     assert f"**{part}** adds most" in said(page)
     assert f"“{example.query[1]}” gives" in said(page)
-
-
-def test_an_example_leaves_nothing_of_the_sentence_before(monkeypatch):
-    told = []
-    monkeypatch.setattr(why_there.link_state, "set_many", told.append)
-    why_there.take_example(WORDS)
-    explore.take_example(explore.EXAMPLES[1])
-    here, above = told
-    assert set(here) >= set(above)
-    assert all(here[choice] == choice.default for choice in (choices.HIDDEN, choices.PAINTED, choices.SECOND))
 
 
 @pytest.mark.parametrize(
