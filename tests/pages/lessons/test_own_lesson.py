@@ -1,7 +1,5 @@
 """A lecturer's lesson as a text file: it comes back as it was written, and every mistake names its line."""
 
-import io
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -26,16 +24,6 @@ answers = ["this", "that"]
 right = 2
 minutes = 4
 """
-
-
-def test_a_small_file_is_a_lesson():
-    lesson = lesson_file.read(GOOD)
-    (step,) = lesson.steps
-    assert (lesson.title, step.title, step.picture.kind, dict(step.picture.settings)) == (
-        "Mine", "One row", "head", {"mask": "causal"},
-    )  # fmt: skip
-    assert step.question is not None
-    assert (step.question.answers["2"], step.question.right) == ("that", "2")
 
 
 @pytest.mark.parametrize("language", words.languages())
@@ -70,51 +58,39 @@ which sum to 1.
 """
 
 
-def test_a_markdown_file_is_the_same_lesson():
-    lesson, (step,) = (read := lesson_file.read(MARKDOWN)), read.steps
-    assert (lesson.title, lesson.sentence, lesson.page_links) == (
-        "Mine", "Two birds", (("Build it", "build", {"b_step": "softmax"}),),
-    )  # fmt: skip
-    (saved,) = lesson_file.read(GOOD).steps
-    assert (step.title, step.picture, step.question, step.minutes) == (
-        saved.title, saved.picture, saved.question, saved.minutes,
-    )  # fmt: skip
-    assert step.idea == "“{token}” has {n} weights, which sum to 1."
-    assert step.facts == ("row", "favourite")
+def test_a_file_is_a_lesson_and_one_in_markdown_the_same():
+    (step,) = lesson_file.read(GOOD).steps
+    assert (step.title, step.picture.kind, dict(step.picture.settings)) == ("One row", "head", {"mask": "causal"})
+    assert (step.question.answers["2"], step.question.right, step.minutes) == ("that", "2", 4)
+    lesson = lesson_file.read(MARKDOWN)
+    (same,) = lesson.steps
+    assert (lesson.title, lesson.sentence) == ("Mine", "Two birds")
+    assert lesson.page_links == (("Build it", "build", {"b_step": "softmax"}),)
+    assert (same.title, same.picture, same.question) == (step.title, step.picture, step.question)
+    assert (same.idea, same.facts) == ("“{token}” has {n} weights, which sum to 1.", ("row", "favourite"))
 
 
 #: what is changed in a file, the line that is then named, and what is said
 IN_TOML = [
     ('mask = "causal"', 'mask = "cusal"', 8, "must be one of: model, none, causal, window"),
-    ('mask = "causal"', 'colour = "red"', 8, "allowed: mask, scale"),
-    ("right = 2", "right = 3", 11, "1 to 2"),
     ("minutes = 4", "minutes = 400", 12, "0 to 120"),
     ("mixture_facts.row_sum", "mixture_facts.run", 6, "favourite"),
-    ("{token}", "{token.__class__}", 5, "the name of a fact"),
     ('title = "One row"', "", 3, "title is missing in step 1"),
     ('title = "Mine"', 'titel = "Mine"', 1, "title, sentence, summary, next, [[step]]"),
     ("[[step]]", "sentence = 3\n[[step]]", 3, "a text in quotes, up to 400 characters"),
 ]
 IN_MARKDOWN = [
     ("head mask=causal", "hed", 12, "must be one of: tokens, board, head"),
-    ("head mask=causal", "../../etc/passwd", 12, "must be one of: tokens, board, head"),
-    ("mask=causal", "mask=cusal", 12, "must be one of: model, none, causal, window"),
-    ("row,", "row_some,", 11, "“row_some” must be among: "),
     ("row,", "os.system,", 11, "“os.system” must be among: "),
     ("- [x]", "- [ ]", 13, "1 to 2; in Markdown that one has [x]"),
-    ("- [ ]", "- [x]", 13, "1 to 2"),
     ("- minutes: 4", "- minutes: many", 16, "0 to 120"),
-    ("- minutes: 4", "- minuets: 4", 16, "allowed: title, idea"),
     ("- minutes: 4", "- 图片：head", 16, "“图片” is not known in a step"),
     ("{token}", "{token", 6, "for braces write {{ and }}"),
     ("{token}", "{token.__init__.__globals__}", 6, "the name of a fact"),
     ("{n}", "{n:999999}", 6, "“n:999999” must be the name of a fact"),  # a megabyte each, in a link of 254 characters
-    ("{n}", "{n:.99999f}", 6, "the name of a fact"),
-    ("{n}", "{n:0999d}", 6, "the name of a fact"),
     ("# Mine\n", "", 1, "# My lesson"),
     ("- picture: head mask=causal\n", "", 6, "picture is missing in step 1"),
     ("- minutes: 4", "- link: bild?b_step=softmax", 16, "“bild” is no page; pages are: born, build, compare"),
-    ("- minutes: 4", "- link: ../../etc/passwd", 16, "is no page"),
     ("- minutes: 4", "- link: javascript:alert(1)", 16, "is no page"),
     ("- minutes: 4", "- link: build?b_stap=softmax", 16, "“b_stap” is not a parameter of build; it has: b_text"),
     ("- minutes: 4", "- link: build?b_batch=many", 16, "“many” makes no sense as b_batch of build"),
@@ -139,15 +115,6 @@ def test_the_lesson_of_the_documentation_is_one():
     page = (ROOT / "docs/using/own_lessons.md").read_text("utf-8")
     lesson = lesson_file.read(page.partition("```markdown\n")[2].partition("```")[0])
     assert [step.question is not None for step in lesson.steps] == [False, True, True]
-
-
-def test_a_packed_file_is_no_lesson():
-    """Nothing is unpacked: what would be large when it is stays as small as it came."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("../../lesson.toml", GOOD + "#" * 50_000_000)
-    with pytest.raises(Problem, match=r"This file is not TOML|The file has [\d,]+ characters"):
-        lesson_file.read(packed.getvalue().decode("utf-8", "replace"))
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(monkeypatch):

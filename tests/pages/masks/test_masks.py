@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 import torch
-import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
@@ -42,16 +41,12 @@ def from_shown_text(chosen, length):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_condition_that_is_shown_is_the_mask_of_the_core(kind):
-    chosen = (Rule.of(kind),)
-    for length in (1, 2, 7, 30):
+@settings(max_examples=5, deadline=None)
+@given(others=some.lists(rules(), max_size=2))
+def test_the_condition_that_is_shown_is_the_mask_of_the_core(kind, others):
+    chosen = (Rule.of(kind), *others)
+    for length in (1, 2, 7, 24):
         assert torch.equal(from_shown_text(chosen, length), combine_rules(chosen, length))
-
-
-@settings(max_examples=25, deadline=None)
-@given(some.lists(rules(), max_size=3), some.integers(1, 24))
-def test_any_rules_joined_as_text_are_the_same_rules_joined_as_matrices(chosen, length):
-    assert torch.equal(from_shown_text(chosen, length), combine_rules(chosen, length))
 
 
 @settings(max_examples=25, deadline=None)
@@ -155,54 +150,12 @@ def test_a_transformers_model_looks_exactly_where_the_mask_lets_it(kind, paint):
 
 
 @pytest.mark.parametrize(
-    "config, dimensions, remark",
+    "config, dimensions",
     [
-        (Config(WORDS), 2, "adds its own causal mask"),
-        (Config(WORDS, rules=(Rule.of("causal"), Rule.of("padding", side="left"))), 2, "adds its own causal mask"),
-        (Config(WORDS, rules=(Rule.of("causal"), Rule.of("padding", side="right"))), 2, "adds its own causal mask"),
-        (Config(WORDS, rules=(Rule.of("window"),), paint=FEW), 4, "replaces the model's own"),
+        (Config(WORDS, rules=(Rule.of("causal"), Rule.of("padding", side="left"))), 2),
+        (Config(WORDS, rules=(Rule.of("window"),), paint=FEW), 4),
     ],
 )
-def test_transformers_is_given_words_and_padding_where_it_knows_the_rest_and_else_the_whole_mask(
-    config, dimensions, remark
-):
-    program = PROGRAMS["transformers"](config)
-    names, _printed = ran(program.code)
+def test_transformers_is_given_words_and_padding_where_it_knows_the_rest_and_else_the_whole_mask(config, dimensions):
+    names, _printed = ran(PROGRAMS["transformers"](config).code)
     assert names["attention_mask"].dim() == dimensions
-    assert remark in str(program.remark)
-    mask = mask_lab.run(config).mask
-    seeing = mask.any(-1)
-    assert ((names["weights"].detach().numpy() > 0) == mask)[seeing].all()
-
-
-T = 8
-SMALL = {"vocab_size": 16, "hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
-LLAMA_LIKE = SMALL | {"num_hidden_layers": 2, "num_key_value_heads": 2, "head_dim": 8, "pad_token_id": 0}
-MODELS = {
-    "BERT": (transformers.BertConfig, SMALL | {"num_hidden_layers": 1}),
-    "GPT-2": (transformers.GPT2Config, {"vocab_size": 16, "n_embd": 16, "n_layer": 1, "n_head": 2}),
-    "Llama": (transformers.LlamaConfig, LLAMA_LIKE),
-    "Mistral 7B": (transformers.MistralConfig, LLAMA_LIKE | {"sliding_window": 4}),
-    "Gemma 2": (transformers.Gemma2Config, LLAMA_LIKE | {"sliding_window": 4}),
-}
-
-
-def looks(name):
-    """Where each layer of a small random model of this family looks, (T, T) booleans."""
-    make, arguments = MODELS[name]
-    torch.manual_seed(0)
-    model = transformers.AutoModel.from_config(make(**arguments), attn_implementation="eager").eval()
-    with torch.no_grad():
-        out = model(input_ids=torch.arange(1, T + 1)[None], output_attentions=True)
-    return [(layer[0] > 0).any(0) for layer in out.attentions]
-
-
-def named(kind):
-    return [name for name in MODELS if name in str(KINDS[kind].lesson)]
-
-
-@pytest.mark.parametrize("kind, names", [("none", ["BERT"]), ("causal", ["GPT-2", "Llama"])])
-def test_the_models_named_mask_so_in_every_layer(kind, names):
-    assert named(kind) == names
-    for name in names:
-        assert all(torch.equal(layer, combine_rules((Rule.of(kind),), T)) for layer in looks(name))

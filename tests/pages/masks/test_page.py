@@ -1,4 +1,4 @@
-"""The mask page as a visitor uses it: every preset, painted links, code that runs, bad input."""
+"""The mask page as a visitor uses it: its numbers by hand, and what its link holds."""
 
 import random
 import zlib
@@ -49,32 +49,16 @@ def test_random_rows_of_the_scores_are_recomputed_by_hand(visit):
         np.testing.assert_allclose(found[q], row, atol=1e-4)
 
 
-def test_rules_are_joined_by_and_and_or(visit):
-    app = visit("masks", m_rule1="window", m1_window_window="3", m_rule2="documents", m_rule3="blocks", m_join3="or")
-    rules = (Rule.of("window", window=3), Rule.of("documents"), Rule.of("blocks", "or"))
-    assert (grid(app) == combine_rules(rules, len(WORDS)).numpy()).all()
-    app.selectbox(key="m_rule2").select("off").run()
-    assert (grid(app) == combine_rules(rules[:1], len(WORDS)).numpy()).all()
-
-
-def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
+def test_a_link_brings_paint_and_a_word_and_a_shorter_sentence_has_its_last(visit):
     paint = Painted(10, on=(9,), off=(0, 33))
-    app = visit("masks", m_paint=link_reading.pack(PAINT.write(paint)))
+    app = visit("masks", m_paint=link_reading.pack(PAINT.write(paint)), m_word="7", m_layers="3")
     expected = combine_rules((Rule.of("causal"),), 10).numpy()
     expected[0, 9], expected[0, 0], expected[3, 3] = True, False, False
     assert (grid(app) == expected).all()
-    assert app.button(key="m-unpaint").label == "Remove the paint: 3 cells"
+    header, _payload = drawn(app, "mask")
+    assert (header["word"], header["layers"]) == (7, [3, 12])
     app.button(key="m-unpaint").click().run()
     assert grid(app).sum() == 55
-    assert "m_paint" not in app.query_params
-
-
-def test_the_word_in_the_link_is_shown_and_a_shorter_sentence_has_its_last(visit):
-    def shown(name, **link):
-        return drawn(visit("masks", **link), "mask")[0][name]
-
-    assert shown("word", m_word="7") == 7
-    assert shown("word", m_word="7", m_text="a b c") == 2
-    assert shown("word", m_text="lonely") == 0
-    assert shown("layers", m_layers="3") == [3, 12]
-    assert shown("q", m_text="a \u202e c") == ["a", "U+202E", "c"], "what cannot be seen has a name"
+    header, _payload = drawn(visit("masks", m_word="7", m_text="a \u202e c"), "mask")
+    assert header["word"] == 2
+    assert header["q"] == ["a", "U+202E", "c"], "what cannot be seen has a name"
