@@ -1,31 +1,22 @@
 """The page about which head does what, as a visitor uses it: prepared, on a text of one's own, beside another model."""
 
 import copy
-import re
 import sys
-import types
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from attnviz.app import live_run
 from attnviz.base.packed import unpack_blob
 from attnviz.models.loading import load
-from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
-from attnviz.pages.heads.panels import head_surveys, map
+from attnviz.pages.heads.panels import map
 from tests.pages.conftest import said, sound
 
 MINI = {"hd_model": "minilm-l6"}
 OWN = "the cat saw the dog and the cat ran\na bird and a fish and a bird"
 PREPARED = head_survey.Config("repeated")
-
-
-@pytest.fixture(autouse=True)
-def nothing_kept():
-    live_run.finished_results.cache_clear()
 
 
 def strongest(survey: head_survey.HeadScan, by: str) -> tuple[int, int]:
@@ -76,8 +67,7 @@ def test_the_map_is_sent_every_head_with_its_pattern_cost_and_tenths_and_an_exam
     assert "in the public domain" in said(page)
 
 
-@pytest.mark.parametrize("text", ["repeated", "books"])
-@pytest.mark.parametrize("model", ["smollm2-135m", "minilm-l6"])
+@pytest.mark.parametrize("model, text", [("smollm2-135m", "repeated"), ("minilm-l6", "books")])
 def test_where_most_sinks_are_is_asked_until_the_heads_stand_in_their_layers(visit, model, text):
     survey = head_survey.find_prepared_scan(model, head_survey.Config(text))
     n_layers, counts = max(layer for layer, _head in survey.places) + 1, [0, 0, 0]
@@ -143,56 +133,7 @@ def test_two_models_stand_below_each_other_and_a_head_is_shown_as_that_models(vi
     assert "**MiniLM L6, layer 5, head 11**" in said(page)
 
 
-def test_stop_keeps_what_is_done_and_go_on_goes_on(visit, monkeypatch):
-    monkeypatch.setattr(live_run, "AT_A_TIME", 0.0)
-    monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
-    monkeypatch.setattr(live_run.st, "rerun", lambda *given, **named: None)
-    page = visit("heads", hd_text="own", hd_own="\n".join([OWN] * 3), hd_count="63", **MINI)
-    page.run()
-    page.button(key="live_stop_heads-first").click().run()
-    counts = read_count(page)
-    assert 0 < counts < 6
-    page.run()
-    assert read_count(page) == counts, "stopped is stopped"
-    assert f"{counts} of 6 sentences" in page.get("progress")[0].proto.text
-    page.button(key="live_go_heads-first").click().run()
-    for _run in range(8):
-        page.run()
-    assert read_count(page) == 6
-
-
-def read_count(page: Any) -> int:
-    """Of how many sentences the page says that it shows them."""
-    found = re.search(r"(\d+) sentences? of your own text", said(page))
-    return int(found[1]) if found else 0
-
-
-def test_a_host_lets_nobody_measure_costs_and_reads_fewer_sentences(visit, monkeypatch):
+def test_a_host_reads_fewer_sentences(visit, monkeypatch):
     monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
     page = visit("heads", hd_text="own", hd_own="\n".join([OWN] * 20), hd_count="64", **MINI)
     assert page.number_input(key="hd_count").max == 16
-    config = head_survey.Config("repeated", count=16, seed=5)
-    assert head_survey.find_prepared_scan("smollm2-135m", config) is None
-    shown = types.SimpleNamespace(decoder=True, has_measure=lambda name: False, live=(), model="x", config=config)
-    heard: list[str] = []
-    monkeypatch.setattr(head_surveys.st, "info", heard.append)
-    head_surveys.offer_costs(shown)
-    assert "this server is shared" in heard[0]
-
-
-def test_a_picked_point_chooses_its_head(monkeypatch):
-    survey = head_survey.find_prepared_scan("minilm-l6", PREPARED)
-    put: list[dict[Any, Any]] = []
-    monkeypatch.setattr(map.link_state, "set_many", put.append)
-    shown = types.SimpleNamespace(result=survey, section="second")
-    map.choose_head(shown, 17)
-    means = {kind: survey.measures[kind].mean[17] for kind in head_survey.PATTERNS}
-    wanted = {
-        choices.MODEL_OF_HEAD: "second",
-        choices.CHOSEN_HEAD: survey.places[17],
-        choices.MEASURE: max(means, key=means.__getitem__),
-        choices.EXAMPLE: 1,
-    }
-    assert put == [wanted]
-    map.choose_head(shown, 10_000)
-    assert len(put) == 1
