@@ -221,7 +221,8 @@ async def test_a_full_server_takes_no_more_phones_and_still_a_wall(port, room, m
             assert await closed(first) == sockets.FULL
 
 
-async def test_phones_of_a_killed_process_are_gone_from_the_wall_within_seconds_and_no_others(port, room):
+async def test_phones_of_a_killed_process_are_gone_from_the_wall_within_seconds_and_no_others(port, room, monkeypatch):
+    monkeypatch.setattr(room_file, "CURRENT", 2.0)
     async with joined(port, room, wall_of(room)) as wall, joined(port, room):
         with RoomFile.open(room.code) as another:
             another.note_here("killed later", 2, 0)
