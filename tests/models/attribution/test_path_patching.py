@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import product
 from typing import Any
 
 import pytest
@@ -10,7 +11,16 @@ from torch import Tensor, nn
 
 from attnviz.models.attribution.patching import Site
 from attnviz.models.attribution.path_patching import Receiver, path_patching
-from tests.models.attribution.test_patching import CLEAN, CORRUPTED, METRIC, lead
+from tests.models.attribution.test_patching import (
+    CLEAN,
+    CORRUPTED,
+    METRIC,
+    MODELS,
+    T5_LAYERS,
+    heads_of,
+    lead,
+    prompts,
+)
 from tests.models.tiny import changed, llama
 from tests.models.tiny_streams import STREAMS
 
@@ -28,14 +38,17 @@ class Brute:
     """The passes of one model by hooks on its modules."""
 
     def __init__(self, name: str) -> None:
-        build, projection, _ = STREAMS[name]
-        shared = {} if name == "bert" else {"num_key_value_heads": HEADS}  # so that a hook reaches one of them
-        self.name, self.model = name, build(**shared)
-        self.config: Any = self.model.config
-        self.places = [projection.format(layer) for layer in range(LAYERS)]
-        self.mlps = [PARTS[name][1].format(layer) for layer in range(LAYERS)]
+        build, projection, _ = MODELS[name]
+        shared = {} if name in ("bert", "t5") else {"num_key_value_heads": HEADS}  # so that a hook reaches one of them
+        self.name, self.model, self.prompts = name, build(**shared), prompts(name)
+        if name == "t5":
+            self.places = T5_LAYERS
+            self.mlps = []
+        else:
+            self.places = [projection.format(layer) for layer in range(LAYERS)]
+            self.mlps = [PARTS[name][1].format(layer) for layer in range(LAYERS)]
 
-    def inputs(self, ids: Tensor) -> dict[str, Tensor]:
+    def inputs(self, given: Any) -> dict[str, Tensor]:
         """What each output projection is given, (1, T, H*Dv), and what each MLP answers."""
         seen: dict[str, Tensor] = {}
 
@@ -47,7 +60,7 @@ class Brute:
             self.answers({name: partial_put(seen, name) for name in self.mlps}),
             changed(self.model, self.places, keep),
         ):
-            self.model(ids)
+            lead(self.model, given)
         return seen
 
     @contextmanager
@@ -59,8 +72,8 @@ class Brute:
             yield
 
     def effect(self, sender: Site, ends: list[Receiver], mlps: str) -> float:
-        clean, corrupted = self.inputs(CLEAN), self.inputs(CORRUPTED)
-        width = clean[self.places[0]].shape[-1] // self.config.num_attention_heads
+        clean, corrupted = (self.inputs(given) for given in self.prompts)
+        width = clean[self.places[0]].shape[-1] // heads_of(self.model)
         mine = slice(sender.head * width, (sender.head + 1) * width)
         rows = slice(None) if sender.position is None else sender.position
 
@@ -75,7 +88,7 @@ class Brute:
         frozen = {name: lambda *_, name=name: clean[name] for name in self.mlps} if mlps == "frozen" else {}
         kept = {name: partial_put(arrived, name) for name in names}
         with self.answers(frozen | kept), changed(self.model, self.places, freeze):
-            direct = lead(self.model, CLEAN, -1)
+            direct = lead(self.model, self.prompts[0])
 
         def receive(name: str, part: slice) -> Any:
             def put(_: nn.Module, __: Any, answer: Tensor) -> Tensor:
@@ -87,11 +100,13 @@ class Brute:
 
         wide = {end: slice(end.head * width, (end.head + 1) * width) for end in ends}
         with torch.no_grad():
-            before = lead(self.model, CLEAN, -1)
+            before = lead(self.model, self.prompts[0])
             with self.answers({self.projection(end): receive(self.projection(end), wide[end]) for end in ends}):
-                return (lead(self.model, CLEAN, -1) if ends else direct) - before
+                return (lead(self.model, self.prompts[0]) if ends else direct) - before
 
     def projection(self, end: Receiver) -> str:
+        if self.name == "t5":
+            return f"{T5_LAYERS[end.layer].removesuffix('.o')}.{end.through}"
         return PARTS[self.name][0].format(end.layer, OF_BERT[end.through] if self.name == "bert" else end.through)
 
 
@@ -102,17 +117,22 @@ def partial_put(seen: dict[str, Tensor], name: str) -> Any:
     return put
 
 
-@pytest.mark.parametrize("mlps", ["recomputed", "frozen"])
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("name, mlps", [*product(PARTS, ["recomputed", "frozen"]), ("t5", "recomputed")])
 def test_every_path_is_that_of_hooks(name: str, mlps: Any) -> None:
+    """In an encoder-decoder also from the encoder to keys and values of cross attention."""
     brute = Brute(name)
     last = LAYERS - 1
     senders = [Site(0, 1), Site(0, 3, 4), Site(last - 1, 0)]
-    ends: list[list[Receiver]] = [[Receiver(last, 2, "v"), Receiver(last, 1, "k")], [Receiver(last, 3, "q")], []]
-    for receivers in ends:
-        found = path_patching(
-            brute.model, CLEAN, CORRUPTED, METRIC, senders, receivers or "logits", mlps=mlps, at_once=2
-        )
+    paths: list[tuple[list[Site], list[Receiver]]] = [
+        (senders, [Receiver(last, 2, "v"), Receiver(last, 1, "k")]),
+        (senders, [Receiver(last, 3, "q")]),
+        (senders, []),
+    ]
+    if name == "t5":
+        paths = [([Site(1, 2)], [Receiver(3, 1, "k")]), ([Site(1, 2)], [Receiver(5, 0, "v")])]
+        paths += [([Site(3, 1)], [Receiver(4, 2, "q")]), ([Site(3, 1)], [])]
+    for senders, receivers in paths:
+        found = path_patching(brute.model, *brute.prompts, METRIC, senders, receivers or "logits", mlps=mlps, at_once=2)
         values = [value for _, value in found]
         expected = [brute.effect(sender, receivers, mlps) for sender in senders]
         assert values == pytest.approx(expected, abs=3e-5)
@@ -135,9 +155,9 @@ def test_one_of_the_query_heads_that_share_a_key() -> None:
         model(CLEAN)
     handle.remove()
     with torch.no_grad():
-        before = lead(model, CLEAN, -1)
+        before = lead(model, CLEAN)
         handle = key.register_forward_hook(lambda _, __, own: torch.cat([arrived["k"][..., :8], own[..., 8:]], -1))
-        after = lead(model, CLEAN, -1)
+        after = lead(model, CLEAN)
         handle.remove()
     group = [Receiver(2, head, "k") for head in range(3)]
     ((_, found),) = path_patching(model, CLEAN, CORRUPTED, METRIC, [Site(0, 1)], group)
