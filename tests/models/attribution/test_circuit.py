@@ -5,10 +5,8 @@ import torch
 
 from attnviz.models.attribution.circuit import Ablation, Member, find_circuit
 from attnviz.models.capture import capture, logit_diff
-from attnviz.models.loading import load
-from tests.models.tiny import llama, tokens
+from tests.models.tiny import tokens
 from tests.models.tiny_streams import STREAMS
-from tests.models.tiny_tokenizers import word_piece
 
 MEMBERS = [(0, 2), (1, 0), (1, 5), (2, None), (0, None)]
 
@@ -121,14 +119,3 @@ def test_a_circuit_comes_as_a_table_and_a_picture():
     measured = frame.dropna(subset="kept")
     assert list(zip(measured["size"], measured.kept, strict=True)) == list(zip(found.sizes, found.kept, strict=True))
     assert tuple(found.plot().data[0].y) == found.kept
-
-
-def test_words_are_looked_up_in_the_tokenizer_that_is_given_and_in_the_loaded_models_own(tmp_path):
-    tokenizer, folder = word_piece(), str(tmp_path)
-    llama(vocab_size=len(tokenizer)).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    loaded = load(folder)
-    prompts, words = ("the cat sat", "the cat the"), ("cat", "sat")
-    by_ids = find_circuit(loaded, *prompts, logit_diff(*map(tokenizer.convert_tokens_to_ids, words)), sizes=(2,))
-    assert find_circuit(loaded, *prompts, logit_diff(*words), sizes=(2,)) == by_ids
-    assert find_circuit(loaded.model, *prompts, logit_diff(*words), sizes=(2,), tokenizer=loaded.tokenizer) == by_ids

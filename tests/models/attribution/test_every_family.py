@@ -146,11 +146,3 @@ ONLY_TRANSFORMERS = ("generate", "head_circuits", "composition_scores", "score_a
 @pytest.mark.parametrize("tool", [name for name in TOOLS if name not in ONLY_TRANSFORMERS])
 def test_a_plain_torch_model_does_what_the_page_says(tool: str) -> None:
     TOOLS[tool](Own().eval(), IDS, OTHER)
-
-
-def test_the_lens_answers_on_its_defaults_and_for_one_token() -> None:
-    trace = av.capture(llama(), tokens(), residual=True)
-    lens = trace.logit_lens()
-    assert lens.ranks.shape == lens.logits.shape == (2, 3, 0)
-    assert_close(lens.top_probabilities[:, -1], trace.logits.softmax(-1).topk(5).values)
-    assert trace.logit_lens(7, n=1).top_tokens.shape == (2, 3, 1)

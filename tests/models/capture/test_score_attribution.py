@@ -1,8 +1,8 @@
 """A score taken apart, against autograd over the same model with its norms frozen and its parts cut off as leaves."""
 
 import pickle
-import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,8 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
-from transformers import AttentionInterface, AttentionMaskInterface, AutoModelForCausalLM, AutoModelForSeq2SeqLM
-from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+from transformers import AttentionInterface, AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import Trace, ablate, capture, intervene
@@ -19,7 +18,7 @@ from attnviz.models.capture.forward_pass import block_name
 from tests.models.capture.family_inputs import text
 from tests.models.capture.test_logit_attribution import first, frozen
 from tests.models.capture.tiny_config import changed, classes, tiny
-from tests.models.tiny import given_to, llama, padded, tokens, zeros
+from tests.models.tiny import eager, given_to, llama, padded, tokens
 from tests.models.tiny_streams import BY_THEMSELVES, NAMES, STREAMS
 
 
@@ -205,38 +204,6 @@ def test_products_of_parts_are_those_of_their_gradients_where_norms_are_frozen(f
         assert_close(found.table[0], wanted, rtol=1e-4, atol=1e-5 * float(1 + wanted.abs().max()))
 
 
-def scores_in(model: nn.Module, inputs: dict[str, Tensor], layer: int, head: int) -> Tensor:
-    """Weights (Q, K) of a head in the first row, by transformers' own eager attention."""
-    was = model.config._attn_implementation
-    model.set_attn_implementation("eager")
-    with torch.no_grad():
-        weights = model(**inputs, output_attentions=True).attentions[layer][0, head]
-    model.set_attn_implementation(was)
-    return weights
-
-
-def weights_of(model: nn.Module, inputs: dict[str, Tensor], layer: int, q: Tensor, k: Tensor) -> Tensor:
-    """Weights (H, Q, K) of a layer whose queries and keys are these, by transformers' own eager attention."""
-    calls: list[Tensor] = []
-
-    def attend(module: nn.Module, own_q: Tensor, own_k: Tensor, v: Tensor, mask: Tensor | None, **options: Any):
-        if len(calls) == layer:
-            own_q, own_k = q, k
-        eager = sys.modules[type(module).__module__].eager_attention_forward
-        output, weights = eager(module, own_q, own_k, v, mask, **options)
-        calls.append(weights)
-        return output, weights
-
-    AttentionInterface.register("swapped", attend)
-    AttentionMaskInterface.register("swapped", ALL_MASK_ATTENTION_FUNCTIONS["eager"])
-    was = model.config._attn_implementation
-    model.set_attn_implementation("swapped")
-    with torch.no_grad():
-        model(**inputs)
-    model.set_attn_implementation(was)
-    return calls[layer][0]
-
-
 @pytest.mark.parametrize("family", NAMES)
 @pytest.mark.parametrize("part", ["0.2", "mlp 1", "token"])
 def test_a_cut_part_is_one_that_the_keys_or_the_query_did_not_read(family: str, part: str) -> None:
@@ -244,14 +211,14 @@ def test_a_cut_part_is_one_that_the_keys_or_the_query_did_not_read(family: str, 
     spec, model, head, query, key = FAMILIES[family], FAMILIES[family].build(), 1, 5, 2
     inputs, block = {"input_ids": tokens(1)}, block_name(spec.projections["2"])
     found = capture(model, **inputs, residual=True).score_attribution(2, head, query, key)
-    whole = qk_of(model, inputs, 2)
-    before = weights_of(model, inputs, 2, *whole)[head, query]
+    whole = capture(model, **inputs, logits=None)[2]
+    before = whole.weights(head)[0, 0, query]
     assert_close(found.weight[0].float(), before[key], rtol=1e-4, atol=1e-6)
     written = written_by(model, spec, inputs, part, block)
     with given_to(model, block, lambda stream: stream - written):
-        without = qk_of(model, inputs, 2)
-    for side, (q, k) in {"key": (whole[0], without[1]), "query": (without[0], whole[1])}.items():
-        expected = weights_of(model, inputs, 2, q, k)[head, query]
+        without = capture(model, **inputs, logits=None)[2]
+    for side, changed_layer in {"key": replace(whole, k=without.k), "query": replace(whole, q=without.q)}.items():
+        expected = changed_layer.weights(head)[0, 0, query]
         cut = found.cut(part, side)
         assert cut.weight == pytest.approx(float(expected[key]), abs=1e-5)
         assert_close(cut.row.float(), expected, rtol=1e-4, atol=1e-5)
@@ -259,11 +226,6 @@ def test_a_cut_part_is_one_that_the_keys_or_the_query_did_not_read(family: str, 
         assert cut.log_odds == pytest.approx(float(torch.logit(expected[key].double())), abs=1e-3)
         margin = (found.by_key if side == "key" else found.by_query)[0, found.parts.index(part)]
         assert cut.estimate == pytest.approx(float(found.log_odds - margin), abs=1e-4)
-
-
-def qk_of(model: nn.Module, inputs: dict[str, Tensor], layer: int) -> tuple[Tensor, Tensor]:
-    trace = capture(model, **inputs, logits=None)
-    return trace[layer].q, trace[layer].k
 
 
 def written_by(model: nn.Module, spec: Family, inputs: dict[str, Tensor], part: str, read: str) -> Tensor:
@@ -293,18 +255,16 @@ def written_by(model: nn.Module, spec: Family, inputs: dict[str, Tensor], part: 
     only = torch.zeros_like(value)
     columns = slice(None) if part not in spec.projections and "." not in part else slice(16, 24)  # the third head's
     only[..., columns] = value.detach()[..., columns]
-    parts = [(torch.autograd.grad(number, value, retain_graph=True)[0] * only).sum() for number in stream.flatten()]
-    return torch.stack(parts).view_as(stream).detach()
+    every = torch.eye(stream.numel()).view(-1, *stream.shape)
+    (slopes,) = torch.autograd.grad(stream, value, every, is_grads_batched=True)
+    return (slopes * only).flatten(1).sum(1).view_as(stream)
 
 
-def test_what_a_part_does_in_the_whole_model_is_measured_by_switching_it_off() -> None:
+def test_an_mlp_is_switched_off_in_the_whole_model_and_an_embedding_is_not() -> None:
     model, ids = llama(num_hidden_layers=3), tokens(1)
     found = capture(model, input_ids=ids, residual=True).score_attribution(2, 1, 5, 2)
-    with given_to(model, "model.layers.0.self_attn.o_proj", zeros(slice(4 * 8, 5 * 8))):
-        expected = scores_in(model, {"input_ids": ids}, 2, 1)[5, 2]
-    assert found.cut("0.4").total == pytest.approx(float(expected), abs=1e-5)
     hook = model.model.layers[1].mlp.register_forward_hook(lambda m, x, y: torch.zeros_like(y))
-    expected = scores_in(model, {"input_ids": ids}, 2, 1)[5, 2]
+    expected = eager(model, input_ids=ids).attentions[2][0, 1, 5, 2]
     hook.remove()
     assert found.cut("mlp 1").total == pytest.approx(float(expected), abs=1e-5)
     assert found.cut("token").total is None
