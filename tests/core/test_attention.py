@@ -164,7 +164,7 @@ def test_gradients_are_right_and_never_nan_even_where_a_row_is_empty(softcap: fl
 
 
 class Largest(TorchDispatchMode):
-    """Records the number of elements of the largest tensor that is created."""
+    """Records the number of elements of the largest tensor that is created, and not only expanded."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -172,7 +172,7 @@ class Largest(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
         result = func(*args, **kwargs or {})
-        if isinstance(result, Tensor) and not result._is_view():
+        if isinstance(result, Tensor) and 0 not in result.stride():
             self.elements = max(self.elements, result.numel())
         return result
 

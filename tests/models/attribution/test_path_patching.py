@@ -12,8 +12,6 @@ from torch import Tensor, nn
 from attnviz.models.attribution.patching import Site
 from attnviz.models.attribution.path_patching import Receiver, path_patching
 from tests.models.attribution.test_patching import (
-    CLEAN,
-    CORRUPTED,
     METRIC,
     MODELS,
     T5_LAYERS,
@@ -21,13 +19,13 @@ from tests.models.attribution.test_patching import (
     lead,
     prompts,
 )
-from tests.models.tiny import changed, llama
-from tests.models.tiny_streams import STREAMS
+from tests.models.tiny import changed
 
 LAYERS, HEADS = 3, 6
 #: what projects q, k and v, and the last of each MLP that sees no residual stream
 PARTS = {
     "llama": ("model.layers.{}.self_attn.{}_proj", "model.layers.{}.mlp"),
+    "llama in groups": ("model.layers.{}.self_attn.{}_proj", "model.layers.{}.mlp"),
     "gemma2": ("model.layers.{}.self_attn.{}_proj", "model.layers.{}.mlp"),
     "bert": ("bert.encoder.layer.{}.attention.self.{}", "bert.encoder.layer.{}.intermediate"),
 }
@@ -38,9 +36,10 @@ class Brute:
     """The passes of one model by hooks on its modules."""
 
     def __init__(self, name: str) -> None:
-        build, projection, _ = MODELS[name]
-        shared = {} if name in ("bert", "t5") else {"num_key_value_heads": HEADS}  # so that a hook reaches one of them
+        build, projection, _ = MODELS[name.removesuffix(" in groups")]
+        shared = {} if name in ("bert", "t5", "llama in groups") else {"num_key_value_heads": HEADS}
         self.name, self.model, self.prompts = name, build(**shared), prompts(name)
+        self.group = 3 if name == "llama in groups" else 1  #: query heads that share a key
         if name == "t5":
             self.places = T5_LAYERS
             self.mlps = []
@@ -98,7 +97,8 @@ class Brute:
 
             return put
 
-        wide = {end: slice(end.head * width, (end.head + 1) * width) for end in ends}
+        key = {end: end.head if end.through == "q" else end.head // self.group for end in ends}
+        wide = {end: slice(key[end] * width, (key[end] + 1) * width) for end in ends}
         with torch.no_grad():
             before = lead(self.model, self.prompts[0])
             with self.answers({self.projection(end): receive(self.projection(end), wide[end]) for end in ends}):
@@ -128,6 +128,8 @@ def test_every_path_is_that_of_hooks(name: str, mlps: Any) -> None:
         (senders, [Receiver(last, 3, "q")]),
         (senders, []),
     ]
+    if name == "llama in groups":  # all heads of a group together are what a hook on their one key does
+        paths = [([Site(0, 1)], [Receiver(last, head, "k") for head in range(3)]), (senders, [])]
     if name == "t5":
         paths = [([Site(1, 2)], [Receiver(3, 1, "k")]), ([Site(1, 2)], [Receiver(5, 0, "v")])]
         paths += [([Site(3, 1)], [Receiver(4, 2, "q")]), ([Site(3, 1)], [])]
@@ -137,31 +139,3 @@ def test_every_path_is_that_of_hooks(name: str, mlps: Any) -> None:
         expected = [brute.effect(sender, receivers, mlps) for sender in senders]
         assert values == pytest.approx(expected, abs=3e-5)
         assert max(map(abs, expected)) > 1e-3
-
-
-def test_one_of_the_query_heads_that_share_a_key() -> None:
-    """All heads of a group together are what a hook on their one key does."""
-    model = llama(num_hidden_layers=LAYERS)
-    names = [STREAMS["llama"][1].format(layer) for layer in range(LAYERS)]
-    clean, corrupted = ({}, {})  # type: dict[str, Tensor], dict[str, Tensor]
-    for seen, ids in ((clean, CLEAN), (corrupted, CORRUPTED)):
-        with changed(model, names, lambda name, given, seen=seen: seen.setdefault(name, given)):
-            model(ids)
-    frozen = {name: clean[name].clone() for name in names}
-    frozen[names[0]][..., 8:16] = corrupted[names[0]][..., 8:16]
-    key, arrived = model.get_submodule("model.layers.2.self_attn.k_proj"), {}  # type: Any, dict[str, Tensor]
-    handle = key.register_forward_hook(partial_put(arrived, "k"))
-    with changed(model, names, lambda name, given: frozen[name]):
-        model(CLEAN)
-    handle.remove()
-    with torch.no_grad():
-        before = lead(model, CLEAN)
-        handle = key.register_forward_hook(lambda _, __, own: torch.cat([arrived["k"][..., :8], own[..., 8:]], -1))
-        after = lead(model, CLEAN)
-        handle.remove()
-    group = [Receiver(2, head, "k") for head in range(3)]
-    ((_, found),) = path_patching(model, CLEAN, CORRUPTED, METRIC, [Site(0, 1)], group)
-    assert found == pytest.approx(after - before, abs=2e-5)
-    assert abs(found) > 1e-3
-    ((_, one),) = path_patching(model, CLEAN, CORRUPTED, METRIC, [Site(0, 1)], group[:1])
-    assert abs(one - found) > 1e-4

@@ -5,7 +5,6 @@ import pytest
 import torch
 from scipy.stats import kurtosis
 from torch.testing import assert_close
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnviz.analysis.heads.scan import scan
 from attnviz.base.message import Problem
@@ -13,6 +12,7 @@ from attnviz.core import measures
 from attnviz.models.capture import RecordedLayer, bands, capture, intervene, knockout, weight_bands
 from attnviz.models.loading import load
 from attnviz.models.tokens.units import Unit, spell_tokens, split_units
+from tests.core.test_attention import Largest
 from tests.models.tiny import bert, llama, padded, tokens
 from tests.models.tiny_tokenizers import byte_level, gpt2_folder, word_piece
 
@@ -146,24 +146,12 @@ LONG_TEXT_CALLS = {
 }
 
 
-class LargestTensor(TorchDispatchMode):
-    """Notes how many numbers the largest tensor has that any operation makes."""
-
-    numel = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        made = func(*args, **(kwargs or {}))
-        if isinstance(made, torch.Tensor) and 0 not in made.stride():
-            self.numel = max(self.numel, made.numel())
-        return made
-
-
 @pytest.mark.parametrize("call", LONG_TEXT_CALLS)
 def test_a_long_text_is_never_a_matrix_of_more_than_one_head(call):
     trace = capture(llama(max_position_embeddings=2048, sliding_window=None), input_ids=tokens(1, 2048), logits=None)
-    with LargestTensor() as largest:
+    with Largest() as largest:
         LONG_TEXT_CALLS[call](trace)
-    assert largest.numel <= 2048**2
+    assert largest.elements <= 2048**2
 
 
 # Texts: as long as the model reads, and in units.

@@ -56,14 +56,6 @@ def test_every_weight_is_that_of_the_eager_path(name, side):
     assert EXACT[name] <= verdict.features
 
 
-def test_a_layer_that_is_called_twice_is_said_to_stand_twice():
-    model_class, config = small("diffllama")
-    verdict = check(model_class, config, text(config))
-    assert verdict.exact == 2 * verdict.compared == 2 * config.num_hidden_layers
-    assert any("stands twice" in feature for feature in verdict.features)
-    assert not any("stands twice" in feature for feature in check(*small("llama"), text(small("llama")[1])).features)
-
-
 @pytest.mark.parametrize("name", VISION)
 def test_pictures_and_sound_are_attended_to_as_the_eager_path_says(name):
     model_class, config = small(name)

@@ -8,7 +8,6 @@ import torch
 
 import attnviz as av
 from attnviz.models.capture import Trace
-from tests.models.capture.plain_models import Writer
 from tests.models.tiny import VOCAB, llama, padded, t5, tokens
 from tests.models.tiny_streams import made
 
@@ -70,12 +69,3 @@ def test_an_encoder_runs_once_and_its_decoder_s_steps_are_joined() -> None:
     assert set(by_place) == {layer.place for layer in whole}
     for layer in whole:
         torch.testing.assert_close(by_place[layer.place].weights(), layer.weights(), atol=1e-5, rtol=1e-4)
-
-
-def test_a_plain_model_s_own_generate() -> None:
-    model = Writer().eval()
-    trace = av.capture(model.generate, tokens(2, 4), 3)
-    written = trace.inputs["sequences"]
-    assert written.shape == (2, 7)
-    same(trace, av.capture(model, written[:, :-1]))
-    assert trace.logits.argmax(-1).tolist() == written[:, -1].tolist()

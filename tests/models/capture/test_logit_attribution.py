@@ -10,7 +10,6 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import capture, logit_diff
-from attnviz.models.capture.metric import as_logit_sum
 from attnviz.models.capture.trace import Trace
 from tests.models.capture.family_inputs import text
 from tests.models.capture.tiny_config import changed, classes, tiny
@@ -124,25 +123,15 @@ def test_what_was_held_fixed_is_said_and_bars_and_sources_add_up(family):
 @pytest.mark.parametrize(
     "name", ["biogpt", "deepseek_v3", "electra", "glm4", "gpt_oss", "minicpm3", "mixtral", "modernbert", "stablelm"]
 )
-def test_other_families_add_up_too_and_an_mlp_is_what_its_module_answers(name):
+def test_other_families_add_up_too(name):
     _, config_class = classes(name)
     config = tiny(config_class, **changed(name, config_class))
     torch.manual_seed(0)
     model = (AutoModelForMaskedLM if "bert" in name else AutoModelForCausalLM).from_config(config).eval()
-    ids, seen = text(config)["input_ids"], {}
-    residual = capture(model, input_ids=ids, residual=True, logits="all").residual
-    modules, at = dict(model.named_modules()), torch.full((2, 1), 4)
-    for n, mlp in enumerate(residual.mlps):
-        modules[mlp].register_forward_hook(lambda m, x, y, n=n: seen.update({n: first(y)}))
-    trace = capture(model, input_ids=ids, residual=True, logits="all")
+    trace = capture(model, input_ids=text(config)["input_ids"], residual=True, logits="all")
     found = trace.logit_attribution(7, position=4)
     assert_close(found.total, trace.logits[:, 4, 7], rtol=1e-4, atol=1e-4)
     assert_close(found.sources(1, 1).sum(1), found.heads[:, 1, 1], rtol=1e-4, atol=1e-5)
-    row, _ = residual.path.direction(as_logit_sum(7, None), 2)
-    directions = residual.find_directions(row[:, None], at).streams
-    for n, answer in seen.items() if name not in ("electra", "minicpm3") else ():  # a norm or a factor after it
-        own = (answer.view_as(residual[0])[:, 4] * directions[n + 1][:, 0]).sum(-1)
-        assert_close(found.mlps[:, n], own, rtol=1e-4, atol=1e-5)
 
 
 def first(answered):

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 import attnviz as av
 from attnviz.models.capture import Edit
 from tests.models.capture.plain_models import BATCH, HEADS, LENGTH, WIDTH, ByHand, Fused
-from tests.models.tiny import given_to
 
 D = WIDTH // HEADS
 
@@ -54,15 +53,7 @@ def test_silencing_heads_equals_a_projection_that_does_not_see_them(x: Tensor, k
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_positions_that_are_not_named_keep_what_the_model_hands_on_to_the_last_bit(x: Tensor, kind: str) -> None:
-    build, projection = MODELS[kind]
-    model, given = build(), list[Tensor]()
-    with given_to(model, projection, lambda z: given.append(z) or z):
-        av.capture(model, x)
-        av.intervene(model, Edit(1, 2, silence=True, at=[0, -2]), x)
-    if given:  # torch's own encoder projects inside its attention
-        own, changed = given
-        assert torch.equal(changed[:, 1:-2], own[:, 1:-2])
-        assert torch.equal(changed[:, -1], own[:, -1])
+    model = MODELS[kind][0]()
     own, changed = (
         each.logits
         for each in (

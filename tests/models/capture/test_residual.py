@@ -51,16 +51,6 @@ def test_recording_the_stream_takes_memory_for_what_is_read_and_patching_only_wh
     assert stream < 0.8 * mlp
 
 
-def test_a_plain_torch_model_has_a_stream_and_an_attribution_too():
-    model = Own().eval()
-    trace = capture(model, tokens(), residual=True)
-    found = trace.logit_attribution(7)
-    start, end = trace.residual[0][:, -1], trace.residual[-1][:, -1]
-    added = end - start  # nothing but attention adds to this stream
-    share = (added - added.mean(-1, keepdim=True)) / (end.var(-1, correction=0, keepdim=True) + 1e-5).sqrt()
-    assert_close(found.attention, (share * model.ln_f.weight) @ model.lm_head.weight[7], rtol=1e-4, atol=1e-5)
-
-
 SIZES = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4, "num_labels": 3}
 #: a model of classes, and its second block's last linear layer
 CLASSIFIERS = {

@@ -7,7 +7,6 @@ from torch.testing import assert_close
 from transformers import MambaConfig, MambaForCausalLM
 
 from attnviz.base.message import Problem
-from attnviz.core.attention import attend
 from attnviz.models.capture import Edit, capture, intervene
 from tests.models.tiny import bert, eager, equal_weights, given_to, llama, padded, tokens, zeros
 
@@ -39,17 +38,6 @@ def test_last_logits_are_those_of_the_last_real_token(side):
         plain = model(**inputs).logits
     last = 3 if side == "right" else 6
     assert_close(capture(model, **inputs).logits, torch.stack([plain[0, last], plain[1, 6]]))
-
-
-def test_scale_none_leaves_the_scores_as_they_are():
-    layer = capture(llama(), input_ids=tokens()).layers[0]
-    stages = layer.stages(0, scale=None)
-    assert torch.equal(stages.scores, stages.scaled)
-    assert_close(
-        layer.weights(0, scale=None), attend(layer.q[:, :1], layer.k[:, :1], layer.v[:, :1], layer.mask, None).weights
-    )
-    assert_close(layer.weights(scale="sqrt"), layer.weights())
-    assert layer.scale == pytest.approx(8**-0.5)
 
 
 def test_another_mask_replaces_the_pattern_but_never_uncovers_padding():

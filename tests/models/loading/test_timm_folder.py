@@ -44,7 +44,8 @@ def pixels():
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_folder_of_timm_s_is_a_model_of_pictures_with_the_weights_of_timm_s_explicit_path(name, tmp_path):
+def test_a_folder_of_timm_s_has_the_weights_of_its_explicit_path_and_patches_are_hidden_in_every_layer(name, tmp_path):
+    """Hidden: weights of hidden keys are taken away, and the others made to sum to 1."""
     model = tiny(name)
     loaded = load(save(model, tmp_path, name))
     assert loaded.entry.kind == "pictures"
@@ -59,26 +60,19 @@ def test_a_folder_of_timm_s_is_a_model_of_pictures_with_the_weights_of_timm_s_ex
     assert run.answer.tokens == (LABELS[int(shares.argmax())],)
     assert run.answer.share == pytest.approx(float(shares.max()), abs=1e-5)
 
-
-@pytest.mark.parametrize("name", MODELS)
-def test_hidden_patches_are_hidden_in_every_layer_as_by_timm_s_own_path(name, tmp_path):
-    """Beside the explicit path, where weights of hidden keys are taken away and the others made to sum to 1."""
-    model, hidden = tiny(name), (1, 5, 6, 10)
-    loaded = load(save(model, tmp_path, name))
-    run = run_picture(loaded, pixels())
-    first = run.stacks[0].grid.first
+    hidden = torch.tensor([1, 5, 6, 10])
 
     def blind(_module, _given, weights):
-        left = weights.index_fill(-1, torch.tensor(hidden) + first, 0.0)
+        left = weights.index_fill(-1, hidden + stack.grid.first, 0.0)
         return left / left.sum(-1, keepdim=True)
 
     for block in model.blocks:
         block.attn.attn_drop.register_forward_hook(blind)
     shares = explicit(model, run.inputs["pixel_values"])[0][0].softmax(-1)
-    answer, trace = rerun(loaded, run, HeadChange(hidden=hidden))
+    answer, trace = rerun(loaded, run, HeadChange(hidden=tuple(hidden.tolist())))
     assert answer.share == pytest.approx(float(shares.max()), abs=1e-4)
     assert answer.tokens == (LABELS[int(shares.argmax())],)
-    assert all(float(each.weights()[..., torch.tensor(hidden) + first].max()) == 0 for each in trace.layers)
+    assert all(float(each.weights()[..., hidden + stack.grid.first].max()) == 0 for each in trace.layers)
 
 
 def test_the_picture_is_cut_and_scaled_as_timm_s_config_says(tmp_path):
