@@ -10,7 +10,6 @@ import base64
 import json
 import os
 import re
-import statistics
 import sys
 import zlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -49,7 +48,6 @@ STACKS = 320_000_000  #: what is asked for and not taken: threads' stacks, and h
 #: What whoever serves from so little memory must say: what may be kept, and when long work is refused. By itself
 #: a server takes 576 MB for passes; at its limit no script of a page can begin or end any more, and nobody is answered.
 SMALL = {"ATTNVIZ_RUNS_MB": "150", "ATTNVIZ_PROCESS_MB": "900"}
-SECONDS = 5  #: of a flood
 #: Of the processor: a small training, and twenty steps of a model. It is 12 alone on the machine; a thread that shares
 #: its core with another test's counts half as much again.
 MOST_SECONDS_OF_LINK = 18
@@ -288,46 +286,6 @@ async def too_dear_links(server: Limited, page: str) -> dict[str, tuple[float, i
         if seconds > MOST_SECONDS_OF_LINK or rose > OF_PASSES.get(page, MOST_BYTES_OF_LINK):
             found[link] = seconds, rose
     return found
-
-
-async def flood(server: Limited) -> tuple[float, list[float], list[float]]:
-    """Messages that nobody's page sends and runs that nobody waits for, as fast as they go, by ten connections.
-
-    The seconds of the processor that they take, and those that a visitor beside them waits before and meanwhile.
-    """
-    beside = Visitor(server.url)
-    await beside.enter("home")
-    alone = [await beside.use(beside.find("sentence"), string_value=f"a word {n}") for n in range(4)]
-    floods = [Visitor(server.url) for _ in range(10)]
-    for each in floods:
-        await each.enter("home")
-    await server.rests()
-    before = server.seconds()
-    messages = [BackMsg(load_git_info=True), BackMsg(clear_cache=True), run(), names(8)]
-
-    async def send(visitor: Visitor) -> None:
-        with suppress(websockets.ConnectionClosed, TimeoutError):
-            async with asyncio.timeout(SECONDS):
-                for message in messages * 5_000:
-                    await visitor.socket.send(message.SerializeToString())
-                    await asyncio.sleep(0.001)
-
-    sending = [asyncio.ensure_future(send(each)) for each in floods]
-    times = []
-    while not all(each.done() for each in sending):
-        times.append(await beside.use(beside.find("sentence"), string_value=f"word {len(times)}"))
-        await asyncio.sleep(0.3)  # his own share of the processor is that of hands
-    spent = server.seconds() - before
-    for each in floods:
-        each.socket.transport.abort()
-    await beside.leave()
-    return spent, alone, times
-
-
-def test_a_flood_of_messages_delays_who_sends_it(server: Limited):
-    spent, alone, times = in_own_thread(asyncio.run, flood(server))
-    assert spent < 0.8 * SECONDS, "of one processor"
-    assert statistics.median(times) < max(1, 8 * statistics.median(alone))
 
 
 async def session_of(socket: Any) -> str:
