@@ -33,7 +33,7 @@ def test_the_curve_is_the_mean_of_cosines_over_each_stretch():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("factor", [1.0, 4.0, 8.0, 128.0])
+@pytest.mark.parametrize("factor", [1.0, 128.0])
 def test_the_pairs_longer_than_training_are_those_of_the_chosen_scaling(visit, method, factor):
     page = sound(visit("positions", p_section="longer", p_method=method, p_factor=str(factor)))
     waves = run(Config(method, factor, width=64)).methods[method].wavelengths

@@ -2,9 +2,7 @@
 
 import pytest
 
-from attnviz.app.cache import model_cache
 from tests.pages.conftest import said, sound, with_code
-from tests.pages.scaling.test_page import figures
 
 
 def test_a_table_that_ends_is_said_to_end(visit):
@@ -19,7 +17,6 @@ def test_a_table_that_ends_is_said_to_end(visit):
 def test_a_real_head_without_rope_for_whom_no_model_runs_twice(visit, smollm2, monkeypatch):
     link = {"p_section": "head", "p_text": "The cat sat on the mat"}
     page = sound(visit("positions", **link))
-    assert figures(page) == 4
     assert ", layer 16, head 0. " in said(page)
     assert "Next token:" in said(page)
     page.segmented_control(key="p_change").set_value("base").run()
@@ -29,12 +26,3 @@ def test_a_real_head_without_rope_for_whom_no_model_runs_twice(visit, smollm2, m
     assert "rotary.layers" in with_code(page).code[0].value
     monkeypatch.setattr("attnviz.analysis.changed_rope.intervene", lambda *_args, **_kwargs: pytest.fail("run again"))
     assert not visit("positions", **link).error
-    assert model_cache.process_caches().reruns
-
-
-def test_without_a_model_the_section_says_where_to_get_one(visit, monkeypatch):
-    from attnviz.app import sentence_input
-
-    monkeypatch.setattr(sentence_input, "availabilities", list)
-    page = visit("positions", p_section="head")
-    assert "No trained model is on this machine yet" in said(page)

@@ -15,9 +15,7 @@ from attnviz.canvas.word_dial import DialFigure, DialState
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.capture import capture
 from attnviz.models.tokens import encode
-from attnviz.pages.positions import choices
 from attnviz.pages.positions.maths import turning_words
-from attnviz.pages.positions.panels.turning_words import store_state
 from tests.pages.conftest import drawn, sound, with_code
 
 TEXT, LAYER, HEAD = turning_words.PREPARED
@@ -53,7 +51,7 @@ def test_scores_and_weights_are_those_of_transformers_wherever_words_stand(smoll
     torch.testing.assert_close(found.weights(order).float(), weights, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("row", range(13))
+@pytest.mark.parametrize("row", [0, 1, 2, 3, 8, 12])
 def test_where_a_word_looks_when_two_others_change_places_is_what_transformers_computes(smollm2, found, row):
     exchange = found.exchange_before(row)
     if row < 2:
@@ -90,7 +88,7 @@ def test_what_is_shipped_is_what_the_model_has_and_what_is_not_rope_alone_is_ref
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("turned, row", [(100, 8), (100, 0), (40, 12), (0, 8)])
+@pytest.mark.parametrize("turned, row", [(100, 8), (100, 0), (40, 12)])
 def test_the_picture_writes_what_torch_computes(found, order, turned, row):
     figure = DialFigure(
         DialState(turned, tuple(order), row, 0), found.words, found.turns, found.q, found.k, found.scale
@@ -119,16 +117,6 @@ def test_the_page_opens_with_the_words_that_a_link_has_moved(visit, monkeypatch)
     assert (header["at"], header["order"], header["row"], header["pair"]) == (70, ORDERS[2], 9, 31)
     assert drawn(visit("positions", p_words="1.1.2"))[0]["order"] == ORDERS[0], "no order of these words"
     assert f"order = {ORDERS[2]}" in with_code(page).code[0].value
-    assert choices.SECTION.read("order") == "circle"
-
-
-@pytest.mark.parametrize("order", ORDERS[:2])
-def test_what_a_hand_leaves_is_what_a_link_can_say(monkeypatch, order):
-    kept: dict[Any, Any] = {}
-    monkeypatch.setattr("attnviz.app.links.link_state.set_many", kept.update)
-    store_state(DialState(40, tuple(order), 3, 2))
-    for choice, value in kept.items():
-        assert choice.read(choice.write(value)) == value, choice.name
 
 
 def test_ones_own_sentence_is_read_by_the_model(visit, smollm2):

@@ -29,12 +29,8 @@ def by_hand(config, rotated):
     "config, rotated, left",
     [
         (SplitConfig("rest"), (24, 20, 20), 0),
-        (SplitConfig("rest", 128), (44, 42, 42), 0),
         (SplitConfig("quarter"), (16, 24, 24), 0),
-        (SplitConfig("quarter", at=(0, 0, 0)), (16, 24, 24), 0),
         (SplitConfig("thirds"), (20, 20, 20), 4),
-        (SplitConfig("thirds", 128), (42, 42, 42), 2),
-        (SplitConfig("own"), (22, 20, 20), 2),
         (SplitConfig("own", 64, (0, 31, 2)), (0, 30, 2), 32),
         (SplitConfig("own", 64, (1, 1, 0)), (0, 0, 0), 64),
     ],
@@ -50,7 +46,6 @@ def test_only_whole_pairs_are_rotated_and_the_rest_carries_no_position(config, r
 CONFIGS = [
     AttentionConfig(),
     AttentionConfig(digit=3, at=(3, 0, 6), head=1, normalise=False),
-    AttentionConfig(rotate=False),
     AttentionConfig(digit=5, head=1, norm="full"),
     AttentionConfig(rotate=False, normalise=False, seed=5, growth=0.25),
 ]

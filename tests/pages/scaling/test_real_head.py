@@ -1,7 +1,5 @@
 """A recorded head's scores, measured: against the plain formula, on a tiny layer made by hand."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -14,10 +12,10 @@ from attnviz.pages.scaling.maths.real_head import Config
 T, D = 7, 8
 
 
-def layer(causal=True, **more):
+def layer(causal=True):
     g = torch.Generator().manual_seed(0)
     q, k, v = (torch.randn(1, heads, T, D, generator=g) for heads in (4, 2, 2))
-    return RecordedLayer("decoder", "self", 0, "made.by.hand", D**-0.5, q, k, v, causal=causal, **more)
+    return RecordedLayer("decoder", "self", 0, "made.by.hand", D**-0.5, q, k, v, causal=causal)
 
 
 @pytest.mark.parametrize("causal", [True, False])
@@ -32,30 +30,14 @@ def test_variances_are_those_of_the_products_over_the_pairs_that_may_attend(caus
     assert result.total == pytest.approx(products.sum(1).var(correction=0).item())
 
 
-def test_the_models_own_weights_are_attends_and_scaling_spreads_them():
+def test_entropy_over_the_scale_falls_from_even_to_one_hot():
     made = layer()
-    result = real_head.run(made, Config(0, 1, factor=0.5))
+    result = real_head.run(made, Config(0, 1, factor=0.0))
     truth = attend(made.q, made.k, made.v, mask=made.mask).weights[0, 1]
     assert result.model.weights == pytest.approx(truth.numpy(), abs=1e-6)
-    assert result.raw.share < result.model.share < result.chosen.share
     assert result.raw.variance == pytest.approx(result.model.variance * D, rel=1e-5)
-    assert result.chosen.scale == pytest.approx(D**-0.5 / 2)
-
-
-def test_entropy_over_the_scale_falls_from_even_to_one_hot():
-    result = real_head.run(layer(), Config(factor=0.0))
+    assert result.raw.share < result.model.share
     assert result.chosen.share == pytest.approx(1), "a scale of 0 is even attention"
     assert (np.diff(result.shares) <= 1e-6).all()
     assert result.shares[0] > 0.98
-    at = real_head.MULTIPLES.index(1.0)
-    assert result.shares[at] == pytest.approx(result.model.share)
-
-
-def test_one_token_has_no_choice_and_no_spread():
-    made = layer()
-    one = RecordedLayer(
-        "decoder", "self", 0, "one", 1.0, made.q[:, :, :1], made.k[:, :, :1], made.v[:, :, :1], causal=True
-    )
-    result = real_head.run(one, Config())
-    assert math.isnan(result.model.share)
-    assert result.total == 0
+    assert result.shares[real_head.MULTIPLES.index(1.0)] == pytest.approx(result.model.share)
