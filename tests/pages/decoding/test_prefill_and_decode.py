@@ -1,11 +1,8 @@
 import pytest
 
-from attnviz.core.costs import Machine, decode_step
 from attnviz.pages.decoding.maths import prefill_and_decode
 from attnviz.pages.decoding.maths.prefill_and_decode import ideal_passes, pass_flops
 from tests.pages.decoding.conftest import of_family
-
-A100 = Machine(312 * 10**12, 2039 * 10**9, 80 << 30)
 
 
 @pytest.mark.parametrize("family", ["core", "llama"])
@@ -20,21 +17,3 @@ def test_the_formula_is_what_passes_count(family, monkeypatch):
         cached = sum(tensor.nbytes for layer in layers for tensor in layer.qkv[1:])
         cached = cached * (point.context - point.tokens) // point.context
         assert point.nbytes == 4 * sum(decoder.count_matrix_entries()) + cached
-
-
-def test_the_best_time_of_a_decoded_token_is_that_of_the_core_s_roofline():
-    decoder = of_family("core")
-    body, head = decoder.count_matrix_entries()
-    point = next(p for p in ideal_passes(decoder, 2) if p.kind == "decode")
-    attention = point.flops - 2 * (body + head)
-    cached = point.nbytes - 2 * (body + head)
-    theirs = decode_step(
-        A100,
-        parameters=body + head,
-        weight_bytes=2 * (body + head),
-        attention_flops=attention,
-        cache_bytes=cached,
-        batch=1,
-    )
-    assert point.best_case(A100).seconds == pytest.approx(theirs.seconds)
-    assert point.best_case(A100).bound == "memory"

@@ -75,12 +75,6 @@ def test_on_a_gpu_time_waits_for_it_and_memory_is_what_its_allocator_says(monkey
     assert asked[:3] == ["wait", "call", "wait"]
 
 
-def test_where_strangers_come_nothing_is_measured(visit, own_folder, monkeypatch):
-    monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
-    page = sound(visit("fast", fast_section="measured"))
-    assert "fast_measure" not in [button.key for button in page.button]
-
-
 def test_a_visitor_at_home_measures_and_the_page_chooses_between_machines(visit, own_folder, monkeypatch):
     monkeypatch.setitem(measured.SUBJECTS, "kernels", replace(SMALL, ways=("naive", "tiled")))
     page = visit("fast", fast_section="measured")

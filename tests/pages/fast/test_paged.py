@@ -32,6 +32,8 @@ def test_each_request_finds_its_own_tokens_and_no_place_holds_two(config):
                 cell = (blocks[place // config.block], place % config.block)
                 assert memory.setdefault(cell, token(result, at, place)) == token(result, at, place)
         assert result.written[step] == len(memory)
+        first = {tuple(blocks[: config.shared // config.block]) for blocks in tables.values()}
+        assert len(first) <= 1, "whole blocks of what all begin with lie in memory once"
         held = {number for blocks in tables.values() for number in blocks}
         assert result.block_capacity[step] == len(held) * config.block  # a block of one token loses nothing
         for number in range(result.owner.shape[1]):
@@ -61,13 +63,3 @@ def test_the_section_opens_where_most_is_reserved(visit):
     assert [trace.get("name") for trace in memory["data"][1:]] == [f"request {n}" for n in range(1, 7)] + ["several"]
     assert len(lost["data"]) == 4
     assert sorted(map(int, table["data"][1]["text"])) == sorted(n for row in result.tables[step].values() for n in row)
-
-
-@given(CONFIGS)
-@settings(max_examples=25, deadline=None)
-def test_whole_blocks_that_requests_share_lie_in_memory_once(config):
-    """All there at a step begin alike: of each whole block of that beginning there is one; the last may be copied."""
-    result = paged.run(config)
-    for tables in result.tables:
-        first = [blocks[: config.shared // config.block] for blocks in tables.values()]
-        assert len(set(first)) <= 1
