@@ -1,45 +1,11 @@
 """The page How a head is born, as a visitor uses it."""
 
-import numpy as np
 import pytest
 
 from attnviz.base.rounding import format_number
 from attnviz.pages.born import choices
 from attnviz.pages.born.maths import life
-from attnviz.pages.born.maths.life import Config
-from tests.pages.conftest import charts, drawn, said, sound
-
-
-def test_it_opens_with_the_whole_training_and_asks(visit):
-    page = sound(visit("born"))
-    assert "From which step is the second copy of your words predicted?" in said(page)
-    shown, payload = drawn(page, "birth")
-    assert not shown["open"], "what comes is not drawn before it is played or guessed"
-    assert shown["steps"][shown["at"]] == 1500
-    assert shown["tokens"] == ["the", "cat", "saw", "a", "red", "bird"] * 2
-    run = life.read(life.LIFE)
-    assert payload == run.numbers[shown["at"]].tobytes()
-    best = run.induction.max((1, 2))
-    assert shown["moment"] == min(step for step in run.at if (best[run.at >= step] >= 0.5).all())
-
-
-def test_the_answer_is_computed(visit):
-    page = visit("born")
-    page.button(key="born_guess-300").click().run()
-    right = life.accuracy_by_step(life.LIFE, life.repeat_words(choices.TEXT.default, Config()))
-    before, first = life.read(life.LIFE).steps[np.flatnonzero(right < 0.5)[-1] :][:2]
-    assert f"Computed: between steps {before} and {first}" in said(page), "nobody looked at your words between them"
-    assert drawn(page, "birth")[0]["open"]
-
-
-def test_a_silenced_head_is_measured_at_every_step(visit):
-    page = visit("born", born_off="0.0", born_at="1500", born_guess="300")
-    assert "With 0.0 silenced, **3%** of words are predicted at step 1,500" in said(page)
-    shown, _payload = drawn(page, "birth")
-    assert shown["silenced"] == [0]
-    assert shown["curves"]["without"][-1] == pytest.approx(
-        life.measure_without_heads(life.LIFE, ((0, 0),))[-1, 0], abs=1e-4
-    )
+from tests.pages.conftest import charts, said, sound
 
 
 @pytest.mark.parametrize("changed", choices.CHANGED.ids)

@@ -1,7 +1,6 @@
 """A score of the small model by parts, against the weights of its own forward pass."""
 
 import math
-import re
 
 import pytest
 import torch
@@ -10,7 +9,7 @@ from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.life import forward
 from attnviz.pages.born.maths.score_parts import attribute_score
 from attnviz.pages.born.panels.film import score_steps
-from tests.pages.conftest import drawn, read, said, sound
+from tests.pages.conftest import said, sound
 
 
 @pytest.mark.parametrize("ablated", [(), ((0, 0),)])
@@ -42,21 +41,3 @@ def test_the_table_grows_with_the_head_because_of_the_head_before_it(visit):
     assert written[-1] > 5
     page = sound(visit("born", born_at="1500"))
     assert f"**head {previous}** adds most, {written[-1]:+.1f}" in said(page)
-
-
-def test_before_a_part_adds_anything_none_is_named(visit):
-    page = sound(visit("born", born_at="0"))
-    assert "No part adds to that key’s score." in said(page)
-    assert "adds most" not in said(page)
-
-
-def test_typed_words_are_written_as_typed(visit):
-    page = sound(visit("born", born_words="one <b>x</b> **y** $z$ six"))
-    words = life.repeat_words("one <b>x</b> **y** $z$ six", life.read(life.LIFE).config).tokens
-    query, key = words[len(words) // 2 + 1], words[2]
-    assert f"look from “{query}” to “{key}”, and why?" in read(page)
-    assert not {f"“{query}”", f"“{key}”"} & set(re.findall("“.*?”", said(page))), "Markdown would read its own marks"
-    label = drawn(page, "score_table")[0]["words"]["label"]
-    assert f"it gives “{key}”" in label
-    assert "&#" not in label
-    assert label.count("**") == 2, "those of the typed word"

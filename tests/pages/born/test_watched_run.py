@@ -1,9 +1,6 @@
 """A file of `av.watch`, as the page reads it: the same numbers, while it grows and when it is broken."""
 
-import inspect
 import json
-import os
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,25 +81,3 @@ def test_the_moment_is_named_where_a_head_keeps_half_of_its_weight(watched, scor
     measures = {name: np.tile(measured[:, None], heads) for name in watched_run.MEASURES}
     own = replace(run, steps=10 * np.arange(n), loss=np.ones(n), measures=measures)
     assert moment in watched_panel.describe(own, n - 1)
-
-
-def test_a_file_is_read_once_for_each_of_its_versions(watched, tmp_path):
-    path = tmp_path / "heads.jsonl"
-    lines = watched[0].read_text("utf-8").splitlines(keepends=True)
-    path.write_text("".join(lines[:2]), "utf-8")
-    first = watched_run.read(path)
-    assert watched_run.read(path) is first
-    path.write_text("".join(lines), "utf-8")
-    assert len(watched_run.read(path).steps) > len(first.steps)
-
-
-@pytest.mark.parametrize("age", [0, 2 * watched_panel.QUIET])
-def test_nobody_looks_any_more_at_a_file_that_has_ceased_to_grow(watched, tmp_path, monkeypatch, age):
-    path = tmp_path / "heads.jsonl"
-    path.write_text(watched[0].read_text("utf-8"), "utf-8")
-    os.utime(path, (time.time() - age,) * 2)
-    ended = []
-    monkeypatch.setattr(watched_panel.st, "rerun", lambda: ended.append(age))
-    monkeypatch.setattr(watched_panel, "draw_run", lambda _read: None)
-    inspect.unwrap(watched_panel._draw_growing)(str(path))
-    assert bool(ended) == (age > 0)

@@ -1,7 +1,6 @@
 """Every mistake: both programs run as they are shown, differ where it is said, and are told apart by the named test."""
 
 import contextlib
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from attnviz.pages.mistakes.maths.all_mistakes import MISTAKES, TOPICS
 from attnviz.pages.mistakes.maths.mistake import TOLERANCE, compare
 from attnviz.pages.mistakes.panels import game
 from tests.pages.claims import false_claims
-from tests.pages.conftest import drawn, ran, read, sound
+from tests.pages.conftest import ran
 
 WORDS = ("The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired")
 S = sentence(WORDS)
@@ -82,52 +81,3 @@ def test_what_is_said_of_few_equal_and_many_words_is_so(name, words):
     assert found.right.weights is not None
     assert np.isfinite(found.right.weights).all()
     assert not false_claims(game.describe(found, words).replace("*", ""))
-
-
-def code_of(page):
-    """The lines that the component was sent."""
-    return drawn(page, "code_lines")[0]
-
-
-def keys_sent(page):
-    """The keys of what was sent."""
-    return sorted(key for key in page.session_state["_canvas_sent"] if key.startswith("mistake"))
-
-
-def test_a_guess_is_answered_and_only_then_the_right_line_is_sent(visit):
-    page = sound(visit("mistakes", mistake="fill"))
-    assert {line["sign"] for line in code_of(page)["lines"]} == {" "}
-    assert keys_sent(page) == ["mistake-code", "mistake-wrong"], "the symptom, and no more"
-    assert "right is" not in read(page)
-    page = sound(visit("mistakes", mistake="fill", guess="fill.4"))
-    assert code_of(page)["right"] is True
-    assert keys_sent(page) == ["mistake-code", "mistake-right", "mistake-wrong"]
-    assert [line["sign"] for line in code_of(page)["lines"] if line["sign"] != " "] == ["-", "+"]
-    assert "It stops the wrong program and passes the right one." in read(page)
-    page = sound(visit("mistakes", mistake="fill", guess="fill.2"))
-    assert code_of(page)["right"] is False
-    assert "Not line 2. It is line 4" in code_of(page)["words"]["said"]
-
-
-def test_a_line_of_another_program_is_no_guess_and_nonsense_is_answered(visit):
-    assert code_of(sound(visit("mistakes", mistake="fill", guess="skipped.5")))["right"] is None
-    page = visit("mistakes", guess="fill.99")
-    assert code_of(page)["right"] is None
-    assert "fill.99" in read(page)
-
-
-def test_topics_are_walked_in_order_and_chance_brings_what_was_not_guessed(visit):
-    page = sound(visit("mistakes", topic="tiles"))
-    seen = []
-    for _press in range(5):
-        seen.append(code_of(page)["about"])
-        page = sound(page.button(key="mistake-next").click().run())
-    assert seen == ["no_maximum", "mask_late", "last_tile", "skipped", "empty_row"]
-    assert code_of(page)["about"] == "no_maximum"
-    page = sound(visit("mistakes"))
-    seen = [code_of(page)["about"]]
-    for _press in range(4):
-        page.button(key="mistake-show").click().run()
-        page = sound(page.button(key="mistake-next").click().run())
-        seen.append(code_of(page)["about"])
-    assert all(before != after for before, after in pairwise(seen))

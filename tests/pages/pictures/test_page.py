@@ -28,29 +28,6 @@ def png(width=40, height=30, mode="RGB"):
     return out.getvalue()
 
 
-def test_it_opens_with_a_digit_and_what_the_model_says_of_it(visit):
-    page = sound(visit("pictures"))
-    assert "The model says **" in read(page)
-    assert "right on 96.4% of the held-out fifth of its data" in read(page)
-    assert "trained without the last 360 pictures is right on 93.3% of those" in read(page)
-    assert "This one, which learned from most of them" in read(page)
-    assert "CC BY 4.0" in read(page)
-    header = scene(page)
-    assert header["grid"] == {"rows": 8, "columns": 8, "first": 1}
-    assert header["heads"] == [4, 4, 4, 4]
-    assert header["raw"]["all"]
-
-
-def test_hidden_patches_and_silenced_heads_of_a_link_change_the_answer_in_words(visit):
-    page = visit(
-        "pictures", pic_view=packed(h=list(range(8, 56)), s=[["picture", 1, 2]]), pic_factor="2", pic_layer="1"
-    )
-    text = read(page)
-    assert "48 of 64 patches hidden, silenced heads 1.2, the scale of head 1.0 times 2" in text
-    assert scene(page)["state"]["hidden"] == list(range(8, 56))
-    assert scene(page)["state"]["silenced"] == [[1, 2]]
-
-
 def test_an_upload_is_shown_and_a_bad_file_loses_nothing(visit):
     page = visit("pictures", pic_from="own")
     assert "It is not stored and is in no link" in read(page)
