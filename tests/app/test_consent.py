@@ -53,9 +53,10 @@ def buttons(app: Any) -> set[str]:
 
 
 def test_a_link_to_a_folder_asks_with_the_size_and_loads_nothing_before_the_yes(loads: list[str], mine: str) -> None:
-    app = opened(model="other", hub_id=mine)
-    assert not app.exception
-    assert (loads, app.session_state["asked"]) == ([], None)
+    for extra in ({"agree": "1"}, {"_models_agreed_to": mine}, {"agreed": mine}, {"loaded": "true"}, {}):
+        app = opened(model="other", hub_id=mine, **extra)
+        assert not app.exception
+        assert (loads, app.session_state["asked"]) == ([], None)
     (question,) = [text.value for text in app.markdown if "Load the model in" in text.value]
     weights = sum(4 * parameter.numel() for parameter in llama().parameters())
     assert f"{weights / 10**6:,.1f} MB" in question
@@ -76,12 +77,6 @@ def test_the_yes_of_one_session_is_not_that_of_another_and_not_that_of_another_m
     first.text_input(key="hub_id").set_value(str(tmp_path / "next")).run()
     assert "agree" in buttons(first)
     assert loads == [mine]
-
-
-def test_no_parameter_of_a_link_says_yes(loads: list[str], mine: str) -> None:
-    for extra in ({"agree": "1"}, {"_models_agreed_to": mine}, {"agreed": mine}, {"loaded": "true"}):
-        assert opened(model="other", hub_id=mine, **extra).session_state["asked"] is None
-    assert loads == []
 
 
 def test_a_model_of_the_hub_is_asked_for_and_the_hub_only_when_the_visitor_wants_its_size(

@@ -48,15 +48,11 @@ def test_a_token_from_the_right_leaves_the_numbers_of_its_sentence_where_they_be
     assert quote_token("mat") == "*mat*"
 
 
-def test_columns_become_csv_that_reads_back():
-    text = to_csv({"token": ["a,b", 'say "x"', "猫"], "weight": [0.1, 0.25, 1e-9]})
+def test_columns_become_csv_that_reads_back_and_what_a_spreadsheet_would_run_is_disarmed():
+    text = to_csv({"token": ["a,b", 'say "x"', "猫", "=1+1"], "weight": [0.1, 0.25, 1e-9, 1]})
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert [row["token"] for row in rows] == ["a,b", 'say "x"', "猫"]
-    assert [float(row["weight"]) for row in rows] == [0.1, 0.25, 1e-9]
-
-
-def test_a_cell_that_a_spreadsheet_would_run_is_disarmed():
-    assert "'=1+1" in to_csv({"token": ["=1+1"]})
+    assert [row["token"] for row in rows] == ["a,b", 'say "x"', "猫", "'=1+1"]
+    assert [float(row["weight"]) for row in rows] == [0.1, 0.25, 1e-9, 1]
 
 
 def drawn(words: str, caption: str | None, title: str | None) -> None:
@@ -85,10 +81,7 @@ SOURCE = "**Scores are random (seed 0).** One key gets 98% of the weight."
         ((BOLD, "Its own", None), "The cache holds 3 bytes", "Its own"),
         (("It is $\\frac{1}{2}$.", None, None), "It is 1/2", ""),
         (("", None, None), "Why divide", ""),
-        ((BOLD, None, "Bytes"), "Bytes", "The cache holds 3 bytes."),
         ((SOURCE, SOURCE, None), "One key gets 98% of the weight", "Scores are random (seed 0)."),
-        ((SOURCE.replace(".**", "**."), None, None), "One key gets 98% of the weight", "Scores are random (seed 0)."),
-        (("", "Its own", "Bytes"), "Bytes", "Its own"),
     ],
 )
 def test_a_chart_leaves_under_its_title_or_the_first_sentence_about_it_or_the_page_s_heading(
@@ -116,7 +109,6 @@ def frame(code: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     "address, source",
     [
-        (PUBLIC, f"{PUBLIC}?embed=true"),
         (f"{PUBLIC}?text=a%26b&at=3.1", f"{PUBLIC}?text=a%26b&at=3.1&embed=true"),
         (f'{PUBLIC}?text="><script>', f'{PUBLIC}?text="><script>&embed=true'),
     ],

@@ -1,11 +1,9 @@
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import psutil
 import pytest
 
-from attnviz.app.cache.bounded_cache import BoundedCache, trim_memory
+from attnviz.app.cache.bounded_cache import BoundedCache
 from tests.waiting import until
 
 
@@ -82,18 +80,3 @@ def test_a_value_begun_in_the_background_is_made_in_another_thread_and_shared():
     assert cache.get("b", lambda: 7) == 7, "other keys do not wait"
     make.may_end.set()
     assert cache.get("a", make) == begun.result() != threading.get_ident()
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's allocator")
-def test_what_is_free_goes_back_to_the_system():
-    process = psutil.Process()
-    trim_memory()
-    before = process.memory_info().rss
-    many = [bytearray(60_000) for _ in range(2_000)]  # below the size that is always returned at once
-    for each in many:
-        each[::4096] = b"x" * len(each[::4096])
-    pin = bytearray(60_000)  # on top of them all, so that the end of the heap cannot simply move down
-    del many, each
-    trim_memory()
-    assert process.memory_info().rss - before < 40e6, "of 120 MB"
-    assert len(pin) == 60_000

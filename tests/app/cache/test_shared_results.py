@@ -21,6 +21,8 @@ SOURCES = sorted(Path(attnviz.__file__).parent.rglob("*.py"))
 def own(monkeypatch: pytest.MonkeyPatch) -> BoundedCache:
     mine = BoundedCache(LIMIT, lambda result: max(count_bytes(result), LEAST))
     monkeypatch.setattr(shared_results, "RESULTS", mine)
+    monkeypatch.setattr(shared_results, "CHARTS", BoundedCache(10_000, lambda fig: 1000))
+    MADE.clear()
     return mine
 
 
@@ -37,19 +39,9 @@ def test_equal_calls_are_computed_once_however_they_are_written_and_others_anew(
     assert shared(lambda n: -n)(1) == -1, "another function of the same value"
 
 
-def test_calls_that_leave_out_other_parameters_are_told_apart_and_a_default_may_be_said():
-    made = []
-
-    @shared
-    def difference(of: int = 0, less: int = 0) -> int:
-        made.append((of, less))
-        return of - less
-
+def test_calls_that_leave_out_other_parameters_are_told_apart_and_a_key_tells_apart_what_values_do_not():
+    difference = shared(lambda of=0, less=0: of - less)
     assert [difference(of=5), difference(less=5), difference(5, 0)] == [5, -5, 5]
-    assert made == [(5, 0), (0, 5)]
-
-
-def test_a_key_tells_apart_what_values_do_not():
     text_of = shared(lambda given: str(given), lambda given: str(given))
     assert [text_of([1]), text_of([2]), text_of([1])] == ["[1]", "[2]", "[1]"]
 
@@ -86,18 +78,8 @@ def bars(*args: Any, **kwargs: Any) -> go.Figure:
     return go.Figure(go.Bar(y=[1, 2]), {"template": {"data": {"bar": [{}], "pie": [{}]}}})
 
 
-def lines(*args: Any, **kwargs: Any) -> go.Figure:
-    return bars(*args, **kwargs)
-
-
 def formatted(value: float) -> str:
     return str(value)
-
-
-@pytest.fixture(autouse=True)
-def empty(monkeypatch: pytest.MonkeyPatch) -> None:
-    MADE.clear()
-    monkeypatch.setattr(shared_results, "CHARTS", BoundedCache(10_000, lambda fig: 1000))
 
 
 SAME = [

@@ -7,22 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from attnviz.analysis import head_matrix
-from attnviz.analysis.head_matrix import DisplayOptions
-from attnviz.analysis.model_run import Request, run_model
 from attnviz.app.text import translate_markdown
 from attnviz.base.message import Problem
-from attnviz.models.catalogue import LoadedModel
-from attnviz.models.loading import load
 from attnviz.models.pictures import read_photo
 from attnviz.pages.lessons.panels import lesson_file
 from attnviz.pages.pictures.panels import picture_input
-from tests.app.links.test_hostile_links import TEXTS
-from tests.models.tiny_tokenizers import gpt2_folder
 from tests.pages.lessons.test_own_lesson import GOOD
 
 pytestmark = pytest.mark.slow
@@ -31,8 +24,6 @@ pytestmark = pytest.mark.slow
 MANY = settings(
     max_examples=400, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck), database=None
 )
-FEW = settings(MANY, max_examples=200)
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
@@ -94,21 +85,3 @@ def test_a_damaged_lesson_is_read_or_refused_in_a_sentence(seed: int, hits: int,
         )
     _or_a_sentence(lesson_file.read, text)
     _or_a_sentence(lesson_file.read, more)
-
-
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    """A tiny model that a visitor could have."""
-    return load(gpt2_folder(tmp_path_factory.mktemp("model"), layers=1, heads=2))
-
-
-@FEW
-@given(text=st.text(max_size=60) | st.sampled_from([text for text in TEXTS if len(text) < 3000]), joined=st.booleans())
-def test_a_sentence_is_read_or_refused_in_a_sentence(loaded: LoadedModel, text: str, joined: bool) -> None:
-    run = _or_a_sentence(run_model, Request(loaded.entry.id, text, version=loaded.version), loaded)
-    assume(run is not None)
-    look = DisplayOptions(units="words") if joined else DisplayOptions()
-    matrix = _or_a_sentence(head_matrix.head_matrix, run.stacks[0], 0, 1, look)
-    if matrix is not None:
-        assert np.isfinite(matrix.values).all()
-        assert all(translate_markdown(note) is not None for note in matrix.notes)

@@ -11,7 +11,7 @@ import pytest
 import streamlit as st
 
 from attnviz.app.links import link_reading, link_state
-from attnviz.app.links.choices import EVERY_PAGE, Choice, PartialValue, page_choices, page_parameters
+from attnviz.app.links.choices import EVERY_PAGE, Choice, page_choices, page_parameters
 from attnviz.app.text import translate_markdown
 from attnviz.app.workarounds.streamlit_adapter import SESSION
 from attnviz.base.message import NONSENSE, Problem
@@ -57,26 +57,6 @@ def visitor(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     state: dict[str, Any] = {}
     monkeypatch.setattr(st, "session_state", state)
     return state
-
-
-@pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: choice.name)
-def test_what_a_choice_reads_it_can_write_and_what_it_refuses_is_nonsense(choice: Choice[Any]) -> None:
-    for asked in (*TEXTS, *VALUES):
-        if not choice.inside and not isinstance(asked, str):
-            continue
-        try:
-            taken = choice.read(asked)
-        except PartialValue as partly:
-            taken = partly.usable
-        except (*NONSENSE, Problem):
-            continue
-        held = choice.write(taken)
-        if choice.inside:
-            json.dumps(held, allow_nan=False)
-        else:
-            assert isinstance(held, str)
-        if taken != choice.default:
-            assert choice.read(held) == taken, repr(asked)[:80]
 
 
 def hostile(page: str) -> Iterator[dict[str, str]]:

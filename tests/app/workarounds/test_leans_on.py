@@ -125,18 +125,3 @@ def test_a_guard_lets_streamlit_s_own_pass_and_keeps_a_panel_s_defect():
     failed = AppTest.from_function(failing).run()
     assert not failed.exception
     assert "a panel's" in failed.error[0].value
-
-
-def fragment_script() -> None:
-    import streamlit as st
-
-    from attnviz.app.workarounds.streamlit_adapter import current_fragment
-
-    st.text(str(current_fragment()))
-    st.fragment(lambda: st.text(str(current_fragment())))()
-
-
-def test_a_part_that_runs_alone_has_a_name_of_its_own_and_its_page_has_none():
-    page, part = (text.value for text in AppTest.from_function(fragment_script).run().text)
-    assert page == "None"
-    assert part != "None"

@@ -124,11 +124,7 @@ def test_a_run_trained_on_this_machine_is_kept_and_read_again(tmp_path: Path, mo
 @pytest.mark.slow
 def test_a_heads_silence_is_measured_at_every_step() -> None:
     run = life.read(life.LIFE)
-    nobody, everyone = (
-        life.measure_without_heads(life.LIFE, ()),
-        life.measure_without_heads(life.LIFE, ((0, 0), (0, 1), (0, 2))),
-    )
+    nobody = life.measure_without_heads(life.LIFE, ())
     assert nobody[:, 1] == pytest.approx(run.accuracy[run.kept], abs=0.02)
     assert nobody[:, 0] == pytest.approx(run.loss[run.kept], abs=0.02)
-    assert everyone[:, 1].max() < 0.25
     assert life.measure_without_heads(life.LIFE, ((0, 0),))[-1, 1] < 0.1 < 0.9 < nobody[-1, 1]

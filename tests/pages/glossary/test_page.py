@@ -8,23 +8,14 @@ from attnviz.canvas.glossary_wall import WallFigure, WallTerm
 from attnviz.live.scene_figure import SceneFigure
 from tests.pages.conftest import drawn
 
-TERMS_NUMBERS = numbers()
-
-
-def test_a_word_that_is_pressed_opens_the_page_at_the_place_that_shows_it(visit):
-    page = visit("glossary")
-    assert [term["id"] for term in wall(page)["terms"]] == list(TERMS), "in the order in which one learns"
-    page.session_state["w_opened"] = "multi_head"
-    page.run()
-    assert not page.exception
-    assert page.segmented_control(key="b_ask").value == "heads"
-
 
 def wall(page):
     return drawn(page, "glossary_wall")[0]
 
 
 def test_words_are_found_by_what_is_said_of_them_and_stand_from_a_to_z_in_either_language(visit):
+    opened = wall(visit("glossary"))
+    assert [term["id"] for term in opened["terms"]] == list(TERMS), "in the order in which one learns"
     page = visit("glossary", w_find="cache", w_order="alphabet")
     names, found = [term["name"] for term in wall(page)["terms"]], wall(page)["found"]
     assert {"KV cache", "GQA"} < set(names[:found])
@@ -32,13 +23,8 @@ def test_words_are_found_by_what_is_said_of_them_and_stand_from_a_to_z_in_either
         assert part == sorted(part, key=str.casefold)
     assert f"{found} of {len(TERMS)}" in wall(page)["sentence"]
     assert wall(visit("glossary", w_find="no such word"))["found"] == 0
-    answers = {
-        (w_ask, w_guess): wall(visit("glossary", w_ask=w_ask, w_guess=w_guess))["guess"]
-        for w_ask, w_guess in (("nothing", "key"), ("key", "query"), ("key", "rope"))
-    }
-    assert [*answers.values()] == ["", "query", ""], "an answer is one of the words that are asked about"
-    first = {term["id"]: term["first"] for term in wall(visit("glossary"))["terms"]}
-    assert first["scaling"].endswith(f"by {TERMS_NUMBERS['scale']:g} at d_k = 64."), "no number is cut at its point"
+    first = {term["id"]: term["first"] for term in opened["terms"]}
+    assert first["scaling"].endswith("by 0.125 at d_k = 64."), "no number is cut at its point"
 
 
 def draw_tile(word: str) -> str:
