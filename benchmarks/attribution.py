@@ -1,4 +1,4 @@
-"""Why a token: 14 questions asked of attnviz and of TransformerLens in one run, for docs/developing/benchmarks.md.
+"""Why a token: ten questions asked of attnviz and of TransformerLens in one run, for docs/developing/benchmarks.md.
 
     python -m benchmarks.attribution
 

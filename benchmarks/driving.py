@@ -8,8 +8,6 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-
 # painted: the second animation frame after a drawing, when the page leaves its mark; start: when the last click or key
 # came in. Both in milliseconds of the browser's own clock.
 CLOCKS = """
@@ -131,39 +129,28 @@ def floor(browser: Any, times: int) -> list[float]:
 
 
 class Tab:
-    """One visitor's browser tab, which records everything that it receives."""
+    """One visitor's browser tab, which counts the bytes that it receives."""
 
     def __init__(self, browser: Any) -> None:
         self.context = browser.new_context(bypass_csp=True, viewport={"width": 1440, "height": 900})
         self.page = self.context.new_page()
         self.page.set_default_timeout(120_000)
         self.page.add_init_script(CLOCKS)
-        self.frames: list[bytes] = []
-        self.fetched = 0
+        self.nbytes = 0  #: received since the last `clear`
         self.page.on("websocket", lambda socket: socket.on("framereceived", self._frame))
         network = self.context.new_cdp_session(self.page)
         network.send("Network.enable")
         network.on("Network.loadingFinished", self._fetch)
 
     def _frame(self, payload: bytes | str) -> None:
-        self.frames.append(payload.encode() if isinstance(payload, str) else payload)
+        self.nbytes += len(payload.encode() if isinstance(payload, str) else payload)
 
     def _fetch(self, event: dict[str, Any]) -> None:
-        self.fetched += int(event["encodedDataLength"])
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes received since the last `clear`."""
-        return sum(map(len, self.frames)) + self.fetched
-
-    def bytes_of(self, component: str) -> int:
-        """Bytes of the messages that carry `component`, whole messages included."""
-        return sum(len(frame) for frame in self.frames if component in carried(frame))
+        self.nbytes += int(event["encodedDataLength"])
 
     def clear(self) -> None:
         """Reset the recorded times and bytes."""
-        self.frames.clear()
-        self.fetched = 0
+        self.nbytes = 0
         self.page.evaluate("Object.assign(clocks, {start: 0, painted: []})")
 
     def settle(self) -> None:
@@ -226,13 +213,3 @@ class Tab:
         clocks = self.page.evaluate("clocks")
         found = (at for named, at, what in clocks["painted"] if named == name and what != earlier)
         return next(found, float("nan")) - float(clocks["start"])
-
-
-def carried(frame: bytes) -> str:
-    """The name of the component that a message to the browser carries; empty if there is none."""
-    message = ForwardMsg()
-    try:
-        message.ParseFromString(frame)
-    except Exception:  # other messages than Streamlit's carry no component
-        return ""
-    return str(message.delta.new_element.bidi_component.component_name)

@@ -41,7 +41,6 @@ class Ours:
 
     tokens: int
     new_bytes: int  #: everything that is sent for a new sentence
-    overview_bytes: int  #: the overview's message alone
     new: float  #: from the last key until the overview is painted, including the model's pass
     known: float  #: the same for a sentence that was computed before
     passed: float  #: the model's own pass over that sentence, by the clock on the wall, on one thread
@@ -55,7 +54,6 @@ class Ours:
         return {
             "tokens": str(self.tokens),
             "sent for a new sentence": size(self.new_bytes),
-            "of which the overview": size(self.overview_bytes),
             "new sentence painted": ms(self.new),
             "of which the pass": ms(self.passed),
             "earlier sentence painted": ms(self.known),
@@ -80,7 +78,7 @@ def ours(tab: Tab, loaded: LoadedModel, tokens: int, picks: int) -> Ours:
     first, second, *others = unread(tokens)
     tab.read(first)
     new = median(tab.read(each)[OVERVIEW] for each in (*others, second))
-    sent, own = tab.nbytes, tab.bytes_of("overview")
+    sent = tab.nbytes
     known = median(tab.read((first, second)[n % 2])[OVERVIEW] for n in range(AGAIN))
     chosen = random.Random(tokens).sample(range(HEADS), 2 * picks)
     cold = median([tab.pick(tile) for tile in chosen[::2]])
@@ -88,7 +86,7 @@ def ours(tab: Tab, loaded: LoadedModel, tokens: int, picks: int) -> Ours:
     pointed = median(tab.pick(tile, pointed=True) for tile in chosen[1::2])
     request = Request(MODEL, second)
     passed = 1e3 * median(timeit.repeat(lambda: run_model(request, loaded), number=1, repeat=3))
-    return Ours(tokens, sent, own, new, known, passed, carried, cold, pointed, tab.drag())
+    return Ours(tokens, sent, new, known, passed, carried, cold, pointed, tab.drag())
 
 
 def met(mine: dict[int, Ours], empty: float) -> Iterator[Row]:
@@ -103,7 +101,6 @@ def met(mine: dict[int, Ours], empty: float) -> Iterator[Row]:
         yield at_most("overview of a sentence read before, 200 tokens", ours.known, 90, ms)
         new = f"new sentence, 200 tokens, until the overview: the pass ({ms(ours.passed)}) + 250 ms"
         yield at_most(new, ours.new, ours.passed + 250, ms)
-        yield at_most("bytes of the overview, 200 tokens", ours.overview_bytes, 300_000, size)
 
 
 def main() -> None:

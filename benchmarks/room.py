@@ -3,7 +3,6 @@
 python -m benchmarks.room                   300 phones, 20 steps, 300 votes in 3 s, through the app as it is served
 python -m benchmarks.room --phones 1000     more phones
 python -m benchmarks.room --processes 2 --visitors 150    a class's server behind nginx, beside visitors of Explore
-python -m benchmarks.room --url URL --rooms FOLDER    a server that runs, such as a class's behind nginx
 
 The steps have the size of a head on a short sentence. All phones are in this process, on the same processors as the
 server: what they take is part of every number.
@@ -178,19 +177,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0, help="in which all phones vote")
     parser.add_argument("--processes", type=int, help="of a class's server with nginx; else the app by itself")
     parser.add_argument("--visitors", type=int, default=0, help="who use the app meanwhile")
-    parser.add_argument("--url", help="of a server that runs; else one is started")
-    parser.add_argument("--rooms", help="that server's folder of rooms (ATTNVIZ_ROOMS)")
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
-        folder = options.rooms or stack.enter_context(tempfile.TemporaryDirectory())
-        os.environ["ATTNVIZ_ROOMS"] = folder
-        url = options.url
-        if url is None and options.processes:
+        folder = os.environ["ATTNVIZ_ROOMS"] = stack.enter_context(tempfile.TemporaryDirectory())
+        if options.processes:
             url = stack.enter_context(class_server(options.processes))
-        if url is None:
+        else:
             url = stack.enter_context(Server(ROOT / "app.py", Path(folder) / "log.txt")).url
-        if options.url is None:
-            time.sleep(15)  # it warms up beside its start
+        time.sleep(15)  # it warms up beside its start
         if options.visitors:
             seconds = ["--within", "20", "--seconds", "600"]
             stack.enter_context(ended(["benchmarks.load", "--at", url, "--visitors", str(options.visitors), *seconds]))

@@ -1,4 +1,4 @@
-"""14 questions about a GPT-2, asked of attnviz: head 2 of layer 1, token 7 and its lead over 11."""
+"""Ten questions about a GPT-2, asked of attnviz: head 2 of layer 1, token 7 and its lead over 11."""
 
 # `capture` keeps logits unless told not to
 # mypy: disable-error-code="index"
@@ -18,21 +18,8 @@ def what_a_head_adds_to_the_stream(model: Any, ids: Tensor, other: Tensor) -> An
     return av.capture(model, ids, residual=True)[1].head_outputs(2, projected=True)[0, 0]
 
 
-def the_lead_s_gradient_along_heads(model: Any, ids: Tensor, other: Tensor) -> Any:
-    trace = av.capture(model, ids, grad=True)
-    return torch.autograd.grad(trace.logits[0, 7] - trace.logits[0, 11], trace[1].head_outputs())[0][0]
-
-
 def what_each_head_adds_to_the_lead(model: Any, ids: Tensor, other: Tensor) -> Any:
     return av.capture(model, ids, residual=True).logit_attribution(av.logit_diff(7, 11)).heads[0]
-
-
-def which_tokens_carried_a_head_s_part(model: Any, ids: Tensor, other: Tensor) -> Any:
-    return av.capture(model, ids, residual=True).logit_attribution(av.logit_diff(7, 11)).sources(1, 2)[0]
-
-
-def logit_lens(model: Any, ids: Tensor, other: Tensor) -> Any:
-    return av.capture(model, ids, residual=True).logit_lens(7).logits[0, :, 0]
 
 
 def a_head_silenced(model: Any, ids: Tensor, other: Tensor) -> Any:
@@ -42,10 +29,6 @@ def a_head_silenced(model: Any, ids: Tensor, other: Tensor) -> Any:
 def the_stream_from_another_prompt(model: Any, ids: Tensor, other: Tensor) -> Any:
     source = av.capture(model, other, residual=True)
     return av.intervene(model, av.Edit(layers=2, stream=source, at=5), ids).logits
-
-
-def eight_tokens_without_a_head(model: Any, ids: Tensor, other: Tensor) -> Any:
-    return av.intervene(model.generate, av.ablate(1, 2), ids, max_new_tokens=8, do_sample=False).inputs["sequences"]
 
 
 def every_head_patched(model: Any, ids: Tensor, other: Tensor) -> Any:

@@ -16,34 +16,10 @@ def what_a_head_adds_to_the_stream(model: Any, ids: Tensor, other: Tensor) -> An
     return cache["z", 1][0, :, 2] @ model.W_O[1, 2]
 
 
-def the_lead_s_gradient_along_heads(model: Any, ids: Tensor, other: Tensor) -> Any:
-    seen = {}
-
-    def keep(grad: Tensor, hook: Any) -> None:
-        seen["z"] = grad.detach()
-
-    with model.hooks([], [("blocks.1.attn.hook_z", keep)]):
-        logits = model(ids)[0, -1]
-        (logits[7] - logits[11]).backward()
-    return seen["z"][0].transpose(0, 1)
-
-
 def what_each_head_adds_to_the_lead(model: Any, ids: Tensor, other: Tensor) -> Any:
     _, cache = model.run_with_cache(ids)
     results = cache.stack_head_results(layer=-1, pos_slice=-1)
     return cache.logit_attrs(results, tokens=7, incorrect_tokens=11, pos_slice=-1).view(6, 8)
-
-
-def which_tokens_carried_a_head_s_part(model: Any, ids: Tensor, other: Tensor) -> Any:
-    _, cache = model.run_with_cache(ids)
-    carried = cache["pattern", 1][0, 2, -1, :, None] * cache["v", 1][0, :, 2] @ model.W_O[1, 2]
-    return cache.logit_attrs(carried[:, None], tokens=7, incorrect_tokens=11, pos_slice=-1).flatten()
-
-
-def logit_lens(model: Any, ids: Tensor, other: Tensor) -> Any:
-    _, cache = model.run_with_cache(ids)
-    streams = cache.accumulated_resid(layer=-1, incl_mid=False, apply_ln=True, pos_slice=-1)
-    return (streams @ model.W_U + model.b_U)[:, 0, 7]
 
 
 def a_head_silenced(model: Any, ids: Tensor, other: Tensor) -> Any:
@@ -62,15 +38,6 @@ def the_stream_from_another_prompt(model: Any, ids: Tensor, other: Tensor) -> An
         return stream
 
     return model.run_with_hooks(ids, fwd_hooks=[("blocks.2.hook_resid_pre", patch)])[:, -1]
-
-
-def eight_tokens_without_a_head(model: Any, ids: Tensor, other: Tensor) -> Any:
-    def silence(z: Tensor, hook: Any) -> Tensor:
-        z[:, :, 2] = 0
-        return z
-
-    with model.hooks([("blocks.1.attn.hook_z", silence)]):
-        return model.generate(ids, max_new_tokens=8, do_sample=False, stop_at_eos=False, verbose=False)
 
 
 def every_head_patched(model: Any, ids: Tensor, other: Tensor) -> Any:
