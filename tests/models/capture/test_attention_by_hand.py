@@ -37,17 +37,19 @@ def test_attention_by_hand_is_exact_and_attend_in_its_place_too(x: Tensor) -> No
 
 
 class Scored(nn.Module):
-    """Attention whose scores are what `score` makes of the product, and whose weights `after` changes."""
+    """Attention whose scores are what `score` makes of q and k, whose weights `after` changes, and its product."""
 
-    def __init__(self, score: Any, after: Any = lambda weights: weights) -> None:
+    def __init__(self, score: Any, after: Any = lambda weights: weights, product: Any = torch.matmul) -> None:
         super().__init__()
-        self.num_heads, self.score, self.after, self.qkv = HEADS, score, after, nn.Linear(WIDTH, 3 * WIDTH)
+        self.num_heads, self.score, self.after, self.product = HEADS, score, after, product
+        self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
         self.mix, self.weights = nn.Parameter(torch.eye(HEADS) + 0.1), torch.empty(0)
 
     def forward(self, x: Tensor) -> Tensor:
         q, k, v = (t.unflatten(-1, (HEADS, -1)).transpose(1, 2) for t in self.qkv(x).chunk(3, -1))
         self.weights = self.after(self.score(q, k, self).softmax(-1))
-        return (self.weights @ v).transpose(1, 2).flatten(2)
+        made: Tensor = self.product(self.weights, v)
+        return made
 
 
 SLOPES = 2.0 ** -torch.arange(HEADS)[:, None, None]
@@ -108,20 +110,6 @@ def test_what_is_no_softmax_of_scaled_products_gives_its_weights_only(score: Any
         av.intervene(model, av.ablate(0, 0), x)
 
 
-class Product(nn.Module):
-    """A softmax of what stands between what it is given, and `product` of that and of the values."""
-
-    def __init__(self, product: Any, num_heads: int = HEADS) -> None:
-        super().__init__()
-        self.product, self.num_heads, self.weights = product, num_heads, torch.empty(0)
-
-    def forward(self, x: Tensor) -> Tensor:
-        v = x.unflatten(-1, (HEADS, -1)).transpose(1, 2)
-        self.weights = (v @ v.mT).softmax(-1)
-        made: Tensor = self.product(self.weights, v)
-        return made
-
-
 @pytest.mark.parametrize(
     "product",
     [
@@ -134,7 +122,7 @@ class Product(nn.Module):
     ],
 )
 def test_the_weights_are_found_however_the_product_is_written(product: Any, x: Tensor) -> None:
-    model = Product(product)
+    model = Scored(lambda q, k, m: q @ k.mT, product=product)
     (layer,) = av.capture(model, x)
     torch.testing.assert_close(layer.weights(), model.weights)
 

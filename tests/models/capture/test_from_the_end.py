@@ -31,17 +31,13 @@ def streamed(**given: Any) -> Tensor:
 #: what is asked with a number from the start, with the same one from its end, and with one that is not there
 ASKED: dict[str, Any] = {
     "Edit's layers": (lambda n: edited(layers=n, silence=True), 1, -1, 2, -3),
-    "Edit's layers, several": (lambda n: edited(layers=[n], silence=True), 0, -2, 2, -3),
     "Edit's heads": (lambda n: edited(layers=0, heads=n, silence=True), 4, -2, 6, -7),
     "Edit's at": (lambda n: edited(layers=0, at=n, silence=True), 5, -2, 7, -8),
     "Edit's block": (lambda n: edited(layers=0, block=[(6, n)]), 5, -2, 7, -8),
     "a stream's layers": (lambda n: streamed(layers=n), 1, -1, 2, -3),
     "a stream's at": (lambda n: streamed(layers=0, at=n), 5, -2, 7, -8),
-    "silence": (lambda n: av.intervene(llama(), av.ablate(n, 0), tokens()).logits, 1, -1, 2, -3),
     "a trace": (lambda n, t: t[n].weights(), 1, -1, 2, -3),
-    "trace.layer": (lambda n, t: t.layer(n).weights(), 1, -1, 2, -3),
     "weights": (lambda n, t: t[0].weights(heads=n), 4, -2, 6, -7),
-    "weights, several": (lambda n, t: t[0].weights(heads=[0, n]), 4, -2, 6, -7),
     "stages": (lambda n, t: t[0].stages(n).weights, 4, -2, 6, -7),
     "head_outputs": (lambda n, t: t[0].head_outputs(n), 4, -2, 6, -7),
     "to_dataframe's layers": (lambda n, t: t.to_dataframe(layers=n).drop(columns="name").to_numpy(), 1, -1, 2, -3),

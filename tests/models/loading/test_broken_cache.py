@@ -18,6 +18,7 @@ from tests.broken_disks import DAMAGES, DISKS
 from tests.models import tiny_gguf
 
 MINI = "minilm-l6"
+EXAMPLE = next(each for each in EXAMPLES if each.model == MINI)
 PAGE = 4096  #: bytes that a file on such a disk takes at least
 
 
@@ -29,6 +30,13 @@ def cache(monkeypatch):
         Path(folder).chmod(0o755)
         monkeypatch.setenv("ATTNVIZ_CACHE", str(Path(folder, "cache")))
         yield Path(folder, "cache")
+
+
+@pytest.fixture
+def kept(minilm, cache):
+    """An example's run, prepared and opened."""
+    prepare_examples(minilm)
+    return prepared_example(EXAMPLE).trace
 
 
 def left_in(folder):
@@ -82,33 +90,24 @@ def test_a_cache_that_cannot_be_written_or_entered_is_told_and_reads_as_empty(mi
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 @pytest.mark.parametrize("ending", ["json", "safetensors"])
-def test_a_damaged_trace_is_none_until_it_is_whole_again(minilm, cache, ending, damage):
-    prepare_examples(minilm)
-    example = next(each for each in EXAMPLES if each.model == MINI)
-    kept = prepared_example(example).trace
-    file = example_folder(minilm.entry) / f"{example.id}.{ending}"
+def test_a_damaged_trace_is_none_until_it_is_whole_again(minilm, kept, ending, damage):
+    file = example_folder(minilm.entry) / f"{EXAMPLE.id}.{ending}"
     whole = file.read_bytes()
     file.write_bytes(damage(whole))
-    assert prepared_example(example) is None
+    assert prepared_example(EXAMPLE) is None
     file.write_bytes(whole)
-    assert_close(prepared_example(example).trace.layers[0].weights(), kept.layers[0].weights())
+    assert_close(prepared_example(EXAMPLE).trace.layers[0].weights(), kept.layers[0].weights())
 
 
-def test_a_trace_that_is_cut_short_under_its_reader_keeps_its_numbers(minilm, cache):
+def test_a_trace_that_is_cut_short_under_its_reader_keeps_its_numbers(minilm, kept):
     """A file that is mapped into memory would end the process here."""
-    prepare_examples(minilm)
-    example = next(each for each in EXAMPLES if each.model == MINI)
-    kept = prepared_example(example).trace
     before = kept.layers[0].q.clone()
-    with (example_folder(minilm.entry) / f"{example.id}.safetensors").open("r+b") as file:
+    with (example_folder(minilm.entry) / f"{EXAMPLE.id}.safetensors").open("r+b") as file:
         file.truncate(100)
     assert_close(kept.layers[0].q, before, rtol=0, atol=0)
 
 
-def test_a_trace_that_does_not_fit_leaves_the_one_before(minilm, cache):
-    prepare_examples(minilm)
-    example = next(each for each in EXAMPLES if each.model == MINI)
-    kept = prepared_example(example).trace
+def test_a_trace_that_does_not_fit_leaves_the_one_before(kept, cache):
     file = cache / "mine.safetensors"
     kept.save(file)
     whole = file.read_bytes()

@@ -75,11 +75,6 @@ def test_the_sources_are_tried_in_order_and_the_note_names_the_one_used(packaged
     assert "tiny_wheel" not in sys.modules
 
 
-def test_a_packaged_folder_of_safetensors_is_read_where_it_is(minilm):
-    assert minilm.source == "wheel"
-    assert locate.availability("minilm-l6").ready
-
-
 @pytest.mark.parametrize(
     "files, complete",
     [
