@@ -7,7 +7,6 @@ import torch
 from attnviz.analysis import model_run
 from attnviz.analysis.model_run import Request, run_model
 from attnviz.base.message import Problem
-from tests import broken_disks
 
 
 def test_an_empty_sentence_is_refused_a_long_one_is_cut_and_a_frame_that_is_not_there_is_the_usual_one(minilm):
@@ -76,10 +75,3 @@ def test_the_folder_holds_no_more_than_its_limit_and_loses_the_oldest(folder, mi
     assert sum(path.stat().st_size for path in folder.iterdir()) <= 2.5 * size
     assert model_run.find_reading(asdict(Request("minilm-l6", texts[-1]))) is not None
     assert model_run.find_reading(asdict(Request("minilm-l6", texts[0]))) is None
-
-
-def test_a_full_disk_is_no_reason_to_fail(folder, minilm):
-    with broken_disks.filling_disk(folder, 4096):
-        assert run_model(HERE, minilm).trace.layers
-        assert list(folder.iterdir()) == [], "nothing half written is left"
-        assert model_run.find_reading(asdict(HERE)) is None

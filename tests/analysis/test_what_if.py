@@ -59,20 +59,6 @@ def test_the_next_tokens_share_is_of_the_whole_softmax_whatever_top_k_and_temper
     assert [c.sampling_probability for c in best] == pytest.approx([c.probability / kept for c in best], rel=1e-4)
 
 
-def test_silencing_a_head_changes_its_own_picture_by_nothing_and_a_later_head_most(decoded, smollm2):
-    stack = decoded.stacks[0]
-    trace = what_if.run_again(decoded, smollm2, stack.id, 13, 8, HeadEdit(silenced=((13, 8),)))
-    after = next(s for s in decoded.stacks_in(trace) if s.id == "decoder")
-    np.testing.assert_array_equal(head_matrix(after, 13, 8).values, head_matrix(stack, 13, 8).values)
-    found = what_if.sort_by_movement(stack, after)
-    assert found
-    assert all(one.layer > 13 for one in found), "nothing before it, and nothing beside it"
-    most = found[0]
-    p, q = (head_matrix(each, most.layer, most.head).values for each in (stack, after))
-    assert most.share == pytest.approx(np.abs(p - q).sum(1).mean() / 2, rel=1e-3)
-    assert most.share == max(one.share for one in found)
-
-
 # The row and the cell that change most, and the sentence about them.
 def made(values, hidden=None, rows=("The", "cat", "sat")):
     values = np.array(values, np.float32)

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import torch
-from PIL import Image, ImageSequence
+from PIL import Image
 
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.head_record import Arrangement, HeadData, HeadView, Pin, Pins, RowSentence
@@ -20,7 +20,7 @@ from attnviz.canvas.head.attention_view import head_picture
 from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.live.matrix_figures import HeadFilm
-from attnviz.live.scene_figure import FrameOptions, SceneFigure, film_bytes
+from attnviz.live.scene_figure import FrameOptions, SceneFigure
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.panels import film as born
 from attnviz.pages.decoding.maths import token_by_token
@@ -178,23 +178,3 @@ def test_the_film_of_a_head_is_of_the_row_on_show_under_the_change_that_is_seen(
     assert film(replace(view, arrangement=Arrangement(norms=True))) is None
     assert head_picture(cells, view).film is None
     assert (film(view).edit, film(view, seen="before").edit) == (edit, NO_EDIT)
-
-
-@pytest.mark.parametrize("kind", ["gif", "webp"])
-def test_a_file_has_the_frames_of_its_part_and_moves(kind):
-    still, stops = decoding()
-    seen = []
-    for options, size, count in (
-        (FrameOptions(), (1280, 720), stops),
-        (FrameOptions(width=1080, height=1080, background="dark", start=1 / 3), (1080, 1080), stops - 1),
-    ):
-        file = Image.open(io.BytesIO(film_bytes(still(0), kind, options)))
-        assert (file.size, len(list(ImageSequence.Iterator(file)))) == (size, count)
-        ends = []
-        for at in (0, count - 1):
-            file.seek(at)
-            ends.append(np.asarray(file.convert("RGB"), int))
-            assert file.info["duration"] >= 400
-        assert (np.abs(ends[0] - ends[1]).max(-1) > 30).mean() > 0.005
-        seen.append(ends[0][0, 0])
-    assert seen[0].min() > 250 > 40 > seen[1].max(), "paper is white or dark"

@@ -1,46 +1,10 @@
-"""The two packaged models with trained weights, against their eager path and against known behaviour."""
-
-import copy
+"""A packaged model with trained weights against known behaviour."""
 
 import pytest
-import torch
 
 from attnviz.models.capture.run import capture
-from tests.models.tiny import equal_weights
 
 pytestmark = pytest.mark.numbers
-
-SENTENCES = [
-    "The cat sat on the mat because it was tired.",
-    "Paris is the capital of France, and Rome of Italy; café 猫 🙂",
-]
-
-
-@pytest.fixture(params=["smollm2", "minilm"])
-def loaded(request):
-    return request.getfixturevalue(request.param)
-
-
-def plain(loaded):
-    """A second model with the same weights, on transformers' own eager path."""
-    model = copy.deepcopy(loaded.model)
-    model.set_attn_implementation("eager")
-    return model
-
-
-@pytest.mark.parametrize("side", ["left", "right"])
-def test_trained_weights_are_attended_with_as_the_eager_path_says(loaded, side):
-    tokenizer, before = loaded.tokenizer, loaded.tokenizer.padding_side
-    tokenizer.padding_side = side
-    if tokenizer.pad_token is None:
-        tokenizer.pad_token = tokenizer.eos_token
-    inputs = dict(tokenizer(SENTENCES, return_tensors="pt", padding=True))
-    tokenizer.padding_side = before
-    with torch.no_grad():
-        wanted = plain(loaded)(**inputs, output_attentions=True, use_cache=False)
-    trace = capture(loaded.model, **inputs)
-    assert len(trace.layers) == len(wanted.attentions) == loaded.model.config.num_hidden_layers
-    equal_weights(trace.layers, wanted.attentions)
 
 
 def test_smollm2_looks_after_the_word_s_first_time_because_an_earlier_head_marked_it(smollm2):

@@ -245,3 +245,17 @@ def test_effects_come_as_a_table_and_a_picture() -> None:
         effect = found.effect(site)
         assert_close(torch.tensor(table.loc[site].tolist()), torch.tensor([float(effect), effect.stderr]))
     assert_close(torch.tensor(found.plot().data[0].z), found.by_head, check_dtype=False)
+
+
+def test_prompts_of_other_lengths_and_tools_of_one_list_are_refused() -> None:
+    model, (clean, corrupted) = t5(), prompts("t5")
+    shorter = corrupted | {"decoder_input_ids": tokens(1, 4)}
+    with pytest.raises(Problem, match="clean prompt has 5 tokens and the corrupted one 4"):
+        attribution_patching(model, clean, shorter, METRIC)
+    for call in (
+        lambda: find_circuit(model, clean, corrupted, METRIC),
+        lambda: av.head_circuits(model, 0, 0),
+        lambda: av.composition_scores(model),
+    ):
+        with pytest.raises(Problem, match="one list of self-attention layers"):
+            call()

@@ -1,7 +1,5 @@
 """Gradients of a logit with respect to what a capture with `grad` holds, against torch's own hooks."""
 
-from typing import Any
-
 import pytest
 import torch
 from torch import Tensor, nn
@@ -9,7 +7,7 @@ from torch.testing import assert_close
 
 import attnviz as av
 from attnviz.models.capture import Edit
-from tests.models.capture.plain_models import BATCH, HEADS, LENGTH, WIDTH, Fused
+from tests.models.capture.test_plain_edits import MODELS
 from tests.models.tiny import tokens
 from tests.models.tiny_streams import BY_THEMSELVES, NAMES, STREAMS
 
@@ -47,31 +45,13 @@ def test_what_heads_hand_on_lies_in_the_graph(name: str, frozen: bool) -> None:
 
 
 @pytest.mark.parametrize("edits", [[], [Edit(0, 1, silence=True)]], ids=["as it is", "changed"])
-@pytest.mark.parametrize("kind", ["fused", "multi-head", "attend", "by hand"])
-def test_in_models_of_ones_own_too(kind: str, edits: list[Edit]) -> None:
-    torch.manual_seed(0)
-    x = torch.randn(BATCH, LENGTH, WIDTH)
-
-    class Attends(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner: Any = Fused() if kind == "fused" else nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
-
-        def forward(self, x: Tensor) -> Tensor:
-            if kind == "attend":
-                q = x.unflatten(-1, (HEADS, -1)).transpose(1, 2)
-                made: Tensor = self.inner.out_proj(av.attend(q, q, q).output.transpose(1, 2).flatten(2))
-                return made
-            if kind == "by hand":
-                q = x.unflatten(-1, (HEADS, -1)).transpose(1, 2)
-                return self.inner.out_proj(((q @ q.mT).softmax(-1) @ q).transpose(1, 2).flatten(2))
-            return self.inner(x) if kind == "fused" else self.inner(x, x, x)[0]
-
-    model = Attends().requires_grad_(False)
+@pytest.mark.parametrize("kind", [kind for kind in MODELS if kind != "nn.TransformerEncoder"])
+def test_in_models_of_ones_own_too(kind: str, edits: list[Edit], x: Tensor) -> None:
+    build, projection = MODELS[kind]
+    model = build().requires_grad_(False)
     trace = av.intervene(model, edits, x, logits="all", grad=True)
-    (ours,) = torch.autograd.grad(trace.logits.square().sum(), trace[0].head_outputs())
-    matrix = model.inner.proj if kind == "fused" else model.inner.out_proj
-    expected = 2 * trace.logits.detach() @ matrix.weight  # of the square, through the output projection
+    (ours,) = torch.autograd.grad(trace.logits.square().sum(), trace[1].head_outputs())
+    expected = 2 * trace.logits.detach() @ model.get_submodule(projection).weight  # of the square
     assert_close(ours.transpose(1, 2).flatten(2), expected, atol=1e-5, rtol=1e-4)
     assert_close(trace.logits, av.intervene(model, edits, x, logits="all").logits)
     assert not x.requires_grad

@@ -1,6 +1,7 @@
 """A logit taken apart, against autograd over the same model with its norms frozen and its parts cut off as leaves."""
 
-from contextlib import ExitStack
+from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -11,7 +12,10 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 from attnviz.base.message import Problem
 from attnviz.models.capture import capture, logit_diff
 from attnviz.models.capture.trace import Trace
+from tests.models.attribution.test_patching import t5
 from tests.models.capture.family_inputs import text
+from tests.models.capture.leaves import leaves_of, slopes_times_values
+from tests.models.capture.test_score_attribution import other_family
 from tests.models.capture.tiny_config import changed, classes, tiny
 from tests.models.tiny import llama, padded, tokens
 from tests.models.tiny_streams import STREAMS
@@ -26,52 +30,13 @@ POST = ("bert", "roberta", "distilbert")
 ON_THE_WAY = ("gemma2", "gemma3", "olmo2", "bloom")  #: norms between a part and the stream
 
 
-def frozen(module: nn.Module, given: tuple[Tensor, ...], answered: Tensor) -> Tensor:
-    """A norm whose scale takes no gradient, written from its formula and held to what the module answered."""
-    x, kind = given[0], type(module).__name__
-    if "LayerNorm" in kind and "T5" not in kind:
-        x = x - x.mean(-1, keepdim=True)
-    eps = getattr(module, "eps", None) or getattr(module, "variance_epsilon", None)
-    x = x * (x.square().mean(-1, keepdim=True) + eps).rsqrt().detach()
-    x = x * (1 + module.weight if "Gemma" in kind else module.weight)
-    x = x if getattr(module, "bias", None) is None else x + module.bias
-    assert_close(x, answered, rtol=1e-4, atol=1e-4)
-    return x
-
-
 def by_autograd(family: str, model: nn.Module, ids: Tensor, token: int, position: int) -> dict[str, Tensor]:
-    """What each part adds to one row's logit, (3, 6) of heads and so on: gradients times values, by torch alone."""
+    """What each part adds to one row's logit, (1, T, H*Dv) of heads and so on: gradients times values."""
     _, projection, mlp = STREAMS[family]
-    modules, leaves = dict(model.named_modules()), {}
-
-    def leaf(name: str, value: Tensor) -> Tensor:
-        leaves[name] = value.detach().requires_grad_()
-        return leaves[name].clone()  # Falcon adds to it in place
-
-    with ExitStack() as stack:
-        hooks = [m.register_forward_hook(frozen) for m in modules.values() if type(m).__name__.endswith("Norm")]
-        for n in range(3):
-            hooks.append(
-                modules[projection.format(n)].register_forward_pre_hook(lambda m, x, n=n: leaf(f"heads {n}", x[0]))
-            )
-            hooks.append(modules[mlp.format(n)].register_forward_hook(lambda m, x, y, n=n: leaf(f"mlp {n}", y)))
-        for name, module in modules.items():
-            if isinstance(module, nn.Embedding):
-                hooks.append(module.register_forward_hook(lambda m, x, y, name=name: leaf(name, y)))
-        for hook in hooks:
-            stack.callback(hook.remove)
+    heads = {f"heads {n}": projection.format(n) for n in range(3)}
+    with leaves_of(model, heads, {f"mlp {n}": mlp.format(n) for n in range(3)}) as leaves:
         logit = model(input_ids=ids).logits[0, position, token]
-    biases = {
-        name: each
-        for name, each in model.named_parameters(remove_duplicate=False)
-        if name.endswith("bias") and each.dim() == 1
-    }
-    every = leaves | biases
-    slopes = torch.autograd.grad(logit, list(every.values()), allow_unused=True)
-    added = {
-        name: slope * value for (name, value), slope in zip(every.items(), slopes, strict=True) if slope is not None
-    }
-    return {name: each.detach() for name, each in added.items()} | {"logit": logit.detach()}
+    return slopes_times_values(logit, model, leaves) | {"logit": logit.detach()}
 
 
 @pytest.mark.parametrize("family", STREAMS)
@@ -134,8 +99,33 @@ def test_other_families_add_up_too(name):
     assert_close(found.sources(1, 1).sum(1), found.heads[:, 1, 1], rtol=1e-4, atol=1e-5)
 
 
-def first(answered):
-    return answered[0] if isinstance(answered, tuple) else answered
+UNTIED = {"tie_word_embeddings": False, "feed_forward_proj": "gated-gelu"}
+#: how to build an encoder-decoder, what its projections of heads are called, and where its decoder's MLPs answer
+ENCODER_DECODERS: dict[str, tuple[Any, str, str]] = {
+    "t5, tied": (t5, "o", "decoder.block.{}.layer.2.DenseReluDense"),
+    "t5, gated and not tied": (partial(t5, **UNTIED), "o", "decoder.block.{}.layer.2.DenseReluDense"),
+    "bart": (partial(other_family, "bart"), "out_proj", "model.decoder.layers.{}.fc2"),
+    "marian": (partial(other_family, "marian"), "out_proj", "model.decoder.layers.{}.fc2"),
+}
+
+
+@pytest.mark.parametrize("family", ENCODER_DECODERS)
+def test_a_logit_is_the_sum_of_what_heads_and_mlps_of_the_decoder_write(family):
+    build, projection, mlp = ENCODER_DECODERS[family]
+    model, given = build(), {"input_ids": tokens(1), "decoder_input_ids": tokens(1, 5, seed=3)}
+    found, mlps = capture(model, **given, residual=True).logit_attribution(7), [mlp.format(n) for n in range(2)]
+    heads = {name: f"{name}.{projection}" for name in found.layers}
+    with leaves_of(model, heads, dict(zip(mlps, mlps, strict=True))) as leaves:
+        logit = model(**given).logits[0, -1, 7]
+    terms = slopes_times_values(logit, model, leaves)
+    for number, name in enumerate(found.layers):
+        expected = terms[name][0].unflatten(-1, (found.heads.shape[2], -1)).sum((0, 2))
+        assert_close(found.heads[0, number], expected, rtol=1e-4, atol=1e-5)
+        assert_close(found.sources(number, 1).sum(1), found.heads[:, number, 1], rtol=1e-4, atol=1e-5)
+    # a block's MLP runs behind its two layers
+    assert_close(found.mlps[0, 1::2], torch.stack([terms[name].sum() for name in mlps]), rtol=1e-4, atol=1e-5)
+    assert not found.mlps[0, ::2].any()
+    assert_close(found.total[0], logit.detach(), rtol=1e-4, atol=1e-5)
 
 
 def test_the_parts_of_a_lead_and_of_a_saved_trace_are_the_same(tmp_path):

@@ -25,9 +25,25 @@ def two_of(build: Callable[[], nn.Module]) -> Any:
     return nn.Sequential(build(), build()).eval()
 
 
+class Keeping(nn.Module):
+    """Keeps what its attention answered."""
+
+    def __init__(self, attention: nn.Module, seen: list[Any], **options: Any) -> None:
+        super().__init__()
+        self.attention, self.seen, self.options = attention, seen, options
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.seen.append(self.attention(x, x, x, **self.options))
+        return self.seen[-1][0]
+
+
 MODELS: dict[str, tuple[Callable[[], Any], str]] = {
     "nn.TransformerEncoder": (encoder, "layers.1.self_attn.out_proj"),
     "fused": (lambda: two_of(lambda: Fused(is_causal=True)), "1.proj"),
+    "multi-head": (
+        lambda: two_of(lambda: Keeping(nn.MultiheadAttention(WIDTH, HEADS, batch_first=True), [])),
+        "1.attention.out_proj",
+    ),
     "attend": (lambda: two_of(lambda: ByHand(ours=True)), "1.c_proj"),
     "by hand": (lambda: two_of(lambda: ByHand(ours=False)), "1.c_proj"),
 }
@@ -77,7 +93,7 @@ def test_a_scale_of_ones_own_in_multihead_attention(
     given = x if batched else x[0]
     hide = torch.ones(LENGTH if made or not batched else BATCH, LENGTH if made or not batched else BATCH).triu(1).bool()
     seen: list[Any] = []
-    model = _Keeping(layer, seen, attn_mask=hide, average_attn_weights=average)
+    model = Keeping(layer, seen, attn_mask=hide, average_attn_weights=average)
     av.intervene(model, Edit(factor=3.0), given)
     with torch.no_grad():
         layer.in_proj_weight[:WIDTH] *= 3
@@ -85,15 +101,3 @@ def test_a_scale_of_ones_own_in_multihead_attention(
         expected = layer(given, given, given, attn_mask=hide, average_attn_weights=average)
     for mine, theirs in zip(seen[0], expected, strict=True):
         torch.testing.assert_close(mine, theirs, atol=1e-5, rtol=1e-5)
-
-
-class _Keeping(nn.Module):
-    """Keeps what its attention answered."""
-
-    def __init__(self, attention: nn.Module, seen: list[Any], **options: Any) -> None:
-        super().__init__()
-        self.attention, self.seen, self.options = attention, seen, options
-
-    def forward(self, x: Tensor) -> Tensor:
-        self.seen.append(self.attention(x, x, x, **self.options))
-        return self.seen[-1][0]

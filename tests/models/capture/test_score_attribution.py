@@ -1,7 +1,6 @@
 """A score taken apart, against autograd over the same model with its norms frozen and its parts cut off as leaves."""
 
 import pickle
-from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ from attnviz.base.message import Problem
 from attnviz.models.capture import Trace, ablate, capture, intervene
 from attnviz.models.capture.forward_pass import block_name
 from tests.models.capture.family_inputs import text
-from tests.models.capture.test_logit_attribution import first, frozen
+from tests.models.capture.leaves import leaves_of, slopes_times_values
 from tests.models.capture.tiny_config import changed, classes, tiny
 from tests.models.tiny import eager, given_to, llama, padded, tokens
 from tests.models.tiny_streams import BY_THEMSELVES, NAMES, STREAMS
@@ -105,72 +104,43 @@ def by_hand(
     family: str, model: nn.Module, inputs: dict[str, Tensor], layer: int, head: int, query: int, shares: Tensor
 ):
     """Parts of a query, with the scale, and of a mix of keys, (D,): gradients times values, by torch alone."""
-    spec, modules, leaves, calls = FAMILIES[family], dict(model.named_modules()), {}, []
-
-    def leaf(name: str, value: Tensor) -> Tensor:
-        leaves[name] = value.detach().requires_grad_()
-        return leaves[name]
+    spec, calls = FAMILIES[family], []
 
     def attend(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, **options: Any):
         calls.append((module, q, k, options.get("scaling")))
         k, v = (t.repeat_interleave(q.shape[1] // t.shape[1], 1) for t in (k, v))
         return torch.zeros_like(q[..., :1]).expand(*q.shape[:-1], v.shape[-1]).transpose(1, 2), None
 
-    before = capture(model, **inputs, logits=None)
-    outputs = {layer.name: layer.head_outputs() for layer in before}
+    outputs = [layer.head_outputs().transpose(1, 2).flatten(2) for layer in capture(model, **inputs, logits=None)]
     AttentionInterface.register("by_hand", attend)
     was = model.config._attn_implementation
     model.set_attn_implementation("by_hand")
-    names = {m: name for name, m in modules.items()}
-    with ExitStack() as stack:
-        stack.callback(model.set_attn_implementation, was)
-        hooks = [m.register_forward_hook(frozen) for m in modules.values() if type(m).__name__.endswith("Norm")]
-        found = iter(outputs.values())
-        for part, projection in spec.projections.items():
-            hooks.append(
-                modules[projection].register_forward_pre_hook(
-                    lambda m, x, part=part: (leaf(part, next(found).transpose(1, 2).flatten(2)),)
-                )
-            )
-        for part, name in spec.others.items():
-            hooks.append(
-                modules[name].register_forward_hook(
-                    lambda m, x, y, part=part: (leaf(part, first(y)), *y[1:]) if isinstance(y, tuple) else leaf(part, y)
-                )
-            )
-        for name, module in modules.items():
-            if isinstance(module, nn.Embedding):
-                hooks.append(module.register_forward_hook(lambda m, x, y, name=name: leaf(name, y)))
-        for hook in hooks:
-            stack.callback(hook.remove)
+    names = {module: name for name, module in model.named_modules()}
+    with leaves_of(model, spec.projections, spec.others, iter(outputs)) as leaves:
         model(**inputs, use_cache=False) if "use_cache" in model.forward.__code__.co_varnames else model(**inputs)
+    model.set_attn_implementation(was)
     wanted = [
         call
         for call in calls
         if (names[call[0]].endswith(("encoder_attn", "EncDecAttention"))) == (spec.kind == "cross")
     ]
     _, q, k, scale = wanted[layer]
-    biases = {n: p for n, p in model.named_parameters(remove_duplicate=False) if n.endswith("bias") and p.dim() == 1}
-    every = leaves | biases
     key = torch.einsum("k,kd->d", shares, k[0, head * k.shape[1] // q.shape[1]])
     scale = q.shape[-1] ** -0.5 if scale is None else scale
 
     def parts(vector: Tensor) -> dict[str, Tensor]:
         total: dict[str, list[Tensor]] = {}
         for number in vector:
-            slopes = torch.autograd.grad(number, list(every.values()), allow_unused=True, retain_graph=True)
             here: dict[str, Tensor] = {}
-            for (name, value), slope in zip(every.items(), slopes, strict=True):
-                if slope is None:
-                    continue
+            for name, each in slopes_times_values(number, model, leaves).items():
                 if name in spec.projections:
-                    heads = (slope * value).unflatten(-1, (q.shape[1], -1)).sum((0, 1, 3))
-                    here |= {f"{name}.{h}": each for h, each in enumerate(heads)}
+                    heads = each.unflatten(-1, (q.shape[1], -1)).sum((0, 1, 3))
+                    here |= {f"{name}.{h}": one for h, one in enumerate(heads)}
                 else:
-                    part = name if name in spec.others else "bias" if name in biases else part_name(family, name)
-                    here[part] = here.get(part, 0.0) + (slope * value).sum()
+                    part = name if name in spec.others else part_name(family, name) if name in leaves else "bias"
+                    here[part] = here.get(part, 0.0) + each.sum()
             for name, each in here.items():
-                total.setdefault(name, []).append(each.detach())
+                total.setdefault(name, []).append(each)
         return {name: torch.stack(each) for name, each in total.items()}
 
     return parts(q[0, head, query] * scale), parts(key)
@@ -230,28 +200,13 @@ def test_a_cut_part_is_one_that_the_keys_or_the_query_did_not_read(family: str, 
 
 def written_by(model: nn.Module, spec: Family, inputs: dict[str, Tensor], part: str, read: str) -> Tensor:
     """What a part left in the stream at `read`, (1, T, M): slopes of the stream, norms frozen, times its value."""
-    modules, leaves, streams = dict(model.named_modules()), [], []
-    module = spec.others.get(part) or spec.projections.get(part.split(".")[0])
-
-    def leaf(value: Tensor) -> Tensor:
-        leaves.append(value.detach().requires_grad_())
-        return leaves[0]
-
-    hooks = [m.register_forward_hook(frozen) for m in modules.values() if type(m).__name__.endswith("Norm")]
-    for projection in (*spec.projections.values(), *spec.others.values()):  # nothing else on the way
-        if projection != module:
-            hooks.append(modules[projection].register_forward_hook(lambda m, x, y: first(y).detach()))
-    if part == "token":
-        hooks.append(model.get_input_embeddings().register_forward_hook(lambda m, x, y: leaf(y)))
-    elif part in spec.others:
-        hooks.append(modules[module].register_forward_hook(lambda m, x, y: leaf(y)))
-    else:
-        hooks.append(modules[module].register_forward_pre_hook(lambda m, x: (leaf(x[0]),)))
-    hooks.append(modules[read].register_forward_pre_hook(lambda m, x: streams.append(x[0])))
-    model(**inputs)
-    for hook in hooks:
+    streams: list[Tensor] = []
+    with leaves_of(model, spec.projections, spec.others) as leaves:
+        hook = model.get_submodule(read).register_forward_pre_hook(lambda m, x: streams.append(x[0]))
+        model(**inputs)
         hook.remove()
-    (value,), stream = leaves, streams[0]
+    embeddings = next(name for name, each in model.named_modules() if each is model.get_input_embeddings())
+    value, stream = leaves[embeddings if part == "token" else part.split(".")[0]], streams[0]
     only = torch.zeros_like(value)
     columns = slice(None) if part not in spec.projections and "." not in part else slice(16, 24)  # the third head's
     only[..., columns] = value.detach()[..., columns]

@@ -104,6 +104,7 @@ def test_a_loaded_model_writes_and_each_step_is_kept_or_edited() -> None:
         ),
         (lambda: av.capture(big_llama(), SHORT, tokens(), tokenizer=byte_level()), "one sentence"),
         (lambda: av.show(av.capture(big_llama(), tokens()), SHORT), "one string; give a list"),
+        (lambda: av.capture("gpt2", tokens()), "'gpt2' is neither a model nor a method of one"),
         (lambda: av.capture(big_llama(), "cat", tokenizer=len), "reads no text: give one with encode and decode"),
         (lambda: av.capture(big_llama(), "", tokenizer=byte_level()), "The sentence is empty"),
         (

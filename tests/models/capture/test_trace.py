@@ -12,7 +12,6 @@ import attnviz as av
 from attnviz.base.message import Problem
 from attnviz.core import measures
 from attnviz.models.capture import Trace, bands
-from attnviz.models.catalogue import CATALOGUE, LoadedModel
 from tests.models.tiny import bert, eager, llama, padded, tokens
 
 WORDS = [[f"{row}{place}" if place == 2 else f"w{place}" for place in range(7)] for row in "ab"]
@@ -53,16 +52,6 @@ def test_rollout_is_that_of_the_layers_weights(heads: Literal["mean", "max"], tr
     flow = trace.rollout(heads=heads, residual=0.4)
     assert_close(flow, measures.rollout(torch.stack([layer.weights() for layer in trace]), 0.4, heads))
     assert flow.shape == (2, 2, 7, 7)
-
-
-def test_a_loaded_model_stands_for_its_model_and_anything_else_is_refused() -> None:
-    model, ids = llama(), tokens()
-    loaded = LoadedModel(model, None, CATALOGUE[0], "folder")
-    edit = av.Edit(layers=1, heads=2, silence=True)
-    assert torch.equal(av.capture(loaded, ids).logits, av.capture(model, ids).logits)
-    assert torch.equal(av.intervene(loaded, edit, ids).logits, av.intervene(model, edit, ids).logits)
-    with pytest.raises(Problem, match="'gpt2' is neither a model nor a method of one"):
-        av.intervene("gpt2", edit, ids)
 
 
 def test_the_mean_is_over_the_prompts_and_names_what_they_share(trace: Trace) -> None:

@@ -79,18 +79,6 @@ def test_every_measure_equals_a_loop_over_the_rows_of_real_tokens(size, causal, 
                 close(found[name][layer, head], value)
 
 
-@pytest.mark.parametrize("shape", [(2, 5), (2, 1, 5)])
-def test_ids_have_the_batch_first_even_where_there_are_as_many_heads(shape):
-    weights = random_weights(2, 2, 5, 1)  # here: batch of 2, 2 heads
-    tokens = torch.tensor([[1, 2, 1, 2, 1], [3, 3, 3, 4, 4]])
-    found = measure(weights, tokens=tokens.reshape(shape))
-    for b in range(2):
-        for head in range(2):
-            expected = by_loop(weights[b, head].tolist(), tokens[b].tolist(), True)
-            close(found["induction"][b, head], expected["induction"])
-            close(found["duplicate_token"][b, head], expected["duplicate_token"])
-
-
 def test_padding_of_both_sentences_is_left_out_of_cross_attention():
     model = t5()
     inputs = {"input_ids": some_tokens(), "decoder_input_ids": some_tokens(length=5)}
