@@ -48,7 +48,8 @@ def prompts(name: str) -> tuple[Any, Any]:
     """What that model is given, clean and corrupted."""
     if name != "t5":
         return CLEAN, CORRUPTED
-    return tuple({"input_ids": ids, "decoder_input_ids": ids.flip(1)[:, :5]} for ids in (CLEAN, CORRUPTED))
+    clean, corrupted = ({"input_ids": ids, "decoder_input_ids": ids.flip(1)[:, :5]} for ids in (CLEAN, CORRUPTED))
+    return clean, corrupted
 
 
 def lead(model: nn.Module, given: Any, position: int = -1) -> float:
