@@ -62,10 +62,8 @@ ALIKE = {"build", "masks", "mistakes", "positions order"}
 #: ends that no control of a section reaches alone, and that were wrong once
 TOGETHER = [
     ("scaling", {"s_keys": "1", "s_dk": "1", "s_more": "true"}),
-    ("scaling", {"s_section": "training", "s_steps": "10", "s_seeds": "1", "s_dk": "1"}),
     ("positions", {"p_section": "scores", "p_n": "2", "p_width": "2", "p_heads": "1", "p_shift": "0"}),
     ("positions", {"p_text": FOUR}),
-    ("positions", {"p_section": "longer", "p_width": "2", "p_trained": "3"}),
     ("positions", {"p_section": "longer", "p_width": "4", "p_method": "linear"}),
     *[
         ("build", {"b_text": "cat", "b_h": heads, "b_g": "1", "b_m": "2", "b_d": "1", "b_step": step})
@@ -74,21 +72,12 @@ TOGETHER = [
     *[("build", {"b_text": text, "b_pos": "none", "b_step": "softmax"}) for text in (ONE, FOUR)],
     ("build", {"b_text": ONE, "b_step": "two_sources"}),
     ("home", {"sentence": ONE}),
-    ("home", {"sentence": "猫"}),
-    ("fast", {"fast_section": "tiles", "fast_n": "1"}),
     ("mistakes", {"mistake": "skipped", "guess": "skipped.0", "mi_text": ONE}),
-    ("decoding", {"d_view": "policies", "d_text": "The cat sat on a"}),
     ("sharing", {"h_text": "word", "h_kept": "3"}),
     *[("sharing", {"h_view": view, "h_context": "1"}) for view in ("latent", "count", "size")],
-    ("sharing", {"h_view": "count", "h_context": "134217728", "h_batch": "65536"}),
     ("heads", {"hd_model": "minilm-l6", "hd_text": "own", "hd_own": "the cat and the cat"}),
     ("explore", {"text": "word", "open_stages": "1", "open_average": "1", "average": "0.0"}),
-    ("compare", {"c_n": "1", "c_heads": "1"}),
     ("decoding", {"d_model": "core", "d_prompt": "a", "d_steps": "1"}),
-    *[
-        ("lessons", {"lesson": name, "step": str(step), "l_text": ONE, "l_notes": "true"})
-        for name, step in (("attention", 1), ("attention", 3), ("attention", 5), ("masks", 1), ("model", 1))
-    ],
 ]
 
 

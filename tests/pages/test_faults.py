@@ -19,7 +19,7 @@ import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from attnviz.analysis import own_process
-from attnviz.app.cache import model_cache, waiting_line
+from attnviz.app.cache import model_cache
 from attnviz.app.cache.shared_results import finished_results
 from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.base.packed import unpack_blob
@@ -27,7 +27,7 @@ from attnviz.models.loading import cache_folder, load_model
 from tests.broken_disks import filling_disk
 from tests.models.loading import test_hub_download as hubs
 from tests.models.tiny_tokenizers import byte_level
-from tests.pages.conftest import canvases_on, said
+from tests.pages.conftest import canvases_on
 from tests.pages.scaling.test_page import figures
 
 hub, files = hubs.hub, hubs.files
@@ -148,15 +148,6 @@ def test_a_hub_that_answers_nonsense(visit, fresh, hub, files, monkeypatch):
         assert "makes no sense" in said_then or "no safetensors" in said_then, what
 
 
-def test_a_hub_whose_weights_are_none(visit, fresh, hub, files):
-    page = None
-    for weights in (b"", b"not weights", b"\xff" * 64):  # nothing, words, a length without end
-        hub["some/tiny"] = {**files, "model.safetensors": weights}
-        page = agreed(visit, "some/tiny") if page is None else page.run()
-        assert "some/tiny" in sentence(page)
-        shutil.rmtree(os.environ["HF_HUB_CACHE"], ignore_errors=True)
-
-
 @pytest.mark.slow
 def test_a_hub_that_breaks_off(visit, fresh, hub, files, monkeypatch):
     """It promises a whole file and sends half of it, each time that it is asked."""
@@ -235,37 +226,6 @@ def test_a_training_whose_process_is_killed(visit, monkeypatch):
 
 
 # --- too many at once
-
-
-def test_a_place_in_line_is_read_and_a_turn_begins_by_itself(visit, fresh, mine, monkeypatch):
-    fresh.line = WaitingLine(1, 9)
-    read = []
-    end = threading.Event()
-    began = threading.Event()
-
-    def another():
-        with fresh.line.turn(print):
-            began.set()
-            assert end.wait(60)
-
-    real = waiting_line._Notice.show
-
-    def now(self, sentence):
-        real(self, sentence)
-        read.append(sentence)
-        end.set()
-
-    monkeypatch.setattr(waiting_line._Notice, "show", now)
-    thread = threading.Thread(target=another, daemon=True)
-    thread.start()
-    assert began.wait(10)
-    page = agreed(visit, mine)
-    thread.join(10)
-    heard(page)
-    assert read[0] == "1 computation of another visitor is ahead of yours, which starts by itself."
-    assert read[0] not in said(page), "it is gone when the picture is there"
-    assert not any("before yours" in each.value for each in page.info)
-    assert (fresh.line.n_working, fresh.line.n_waiting) == (0, 0)
 
 
 def test_a_line_that_is_full(visit, fresh, mine):

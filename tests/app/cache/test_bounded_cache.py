@@ -1,10 +1,8 @@
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from attnviz.app.cache.bounded_cache import BoundedCache
-from tests.waiting import until
 
 
 def test_a_value_that_is_requested_twice_is_made_once():
@@ -52,23 +50,6 @@ class Making:
         self.began.set()
         assert self.may_end.wait(10)
         return self.ending()
-
-
-def all_at_once(cache, make, visitors=8):
-    """Futures of visitors who all ask for "a" while the first of them makes it."""
-    with ThreadPoolExecutor(visitors) as pool:
-        first = pool.submit(cache.get, "a", make)
-        assert make.began.wait(10)
-        others = [pool.submit(cache.get, "a", make) for _ in range(visitors - 1)]
-        until(lambda: cache.hits == visitors - 1)  # they have met the one that is being made
-        make.may_end.set()
-        return [first, *others]
-
-
-def test_eight_threads_that_ask_at_once_wait_for_one_of_them():
-    make = Making(lambda: "x")
-    assert [future.result() for future in all_at_once(BoundedCache(100, len), make)] == ["x"] * 8
-    assert make.calls == [1]
 
 
 def test_a_value_begun_in_the_background_is_made_in_another_thread_and_shared():

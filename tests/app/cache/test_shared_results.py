@@ -1,20 +1,15 @@
 """What pages compute and draw is made once for the same numbers, and all of it together is bounded in bytes."""
 
-import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-import attnviz
 from attnviz.app.cache import shared_results
 from attnviz.app.cache.bounded_cache import BoundedCache, count_bytes
 from attnviz.app.cache.shared_results import LEAST, LIMIT, cached_chart, shared
-
-SOURCES = sorted(Path(attnviz.__file__).parent.rglob("*.py"))
 
 
 @pytest.fixture(autouse=True)
@@ -57,13 +52,6 @@ def test_the_largest_results_of_many_visitors_take_no_more_than_all_may(own: Bou
     assert own.weight <= LIMIT, "what has no arrays counts too"
 
 
-def test_nothing_of_the_app_is_kept_by_streamlit_or_without_a_bound():
-    text = {path: path.read_text("utf-8") for path in SOURCES}
-    assert [path for path, code in text.items() if re.search(r"st\.cache_(resource|data)", code)] == []
-    assert [path for path, code in text.items() if re.search(r"lru_cache\((maxsize=)?None\)", code)] == []
-
-
-ROOT = Path(__file__).parents[3]
 MADE: list[Any] = []
 
 

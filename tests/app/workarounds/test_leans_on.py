@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.app.workarounds import compatibility_checks, streamlit_adapter
 from attnviz.app.workarounds.compatibility_checks import DEPENDENCIES, FRONTEND_STRINGS
-from attnviz.base.undocumented_dependency import Dependency, missing_dependencies
+from attnviz.base.undocumented_dependency import missing_dependencies
 from tests.waiting import until
 
 NAMED = {dependency.what: dependency for dependency in DEPENDENCIES}
@@ -72,11 +72,6 @@ def test_what_is_gone_is_named_with_who_uses_it_and_what_for(what, monkeypatch, 
     assert said == [
         f"streamlit {st.__version__} no longer has {what}: used by {NAMED[what].user} for {NAMED[what].purpose}"
     ]
-
-
-def test_a_library_that_is_not_installed_is_named_too():
-    elsewhere = Dependency("no_such_library", "a name", "here.py", "a purpose", lambda: bool(1 / 0))
-    assert str(missing_dependencies([elsewhere])[0]).startswith("no_such_library ? no longer has a name")
 
 
 def test_the_server_s_log_says_what_is_gone(monkeypatch, tmp_path, caplog):

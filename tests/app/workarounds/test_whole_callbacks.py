@@ -54,24 +54,3 @@ def test_a_callback_is_run_to_its_end_and_the_next_gesture_is_answered() -> None
     app = pressed()
     assert app.session_state["taken"] == app.session_state["walked"] == 1
     assert not app.exception
-
-
-@pytest.mark.usefixtures("unmended")
-def test_newer_gestures_are_looked_for_again_after_a_callback_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[Any] = []
-
-    def failing(_state: Any) -> None:
-        looking()
-        raise ZeroDivisionError
-
-    def looking() -> None:
-        getattr(ScriptRunner, whole_callbacks.CHECK_FOR_RERUN)("a runner")
-
-    monkeypatch.setattr(SessionState, whole_callbacks.RUN_CALLBACKS, failing)
-    monkeypatch.setattr(ScriptRunner, whole_callbacks.CHECK_FOR_RERUN, looked.append)
-    whole_callbacks.let_callbacks_finish()
-    with pytest.raises(ZeroDivisionError):
-        getattr(SessionState(), whole_callbacks.RUN_CALLBACKS)()
-    assert not looked
-    looking()
-    assert looked == ["a runner"]

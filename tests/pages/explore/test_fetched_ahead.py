@@ -10,14 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.analysis.head_matrix import DisplayOptions
 from attnviz.analysis.model_run import Request, Stack, run_model
-from attnviz.app import head_drawing
 from attnviz.app.cache import model_cache
 from attnviz.base.head_edit import HeadEdit
 from attnviz.canvas.head import ahead
-from attnviz.core.attention import attend
-from attnviz.models.capture import recorded_layer
 from attnviz.pages.explore.panels import head as head_panel
 
 LONG = "The cat sat on the mat and the dog ran in the park. " * 6
@@ -53,18 +49,3 @@ def test_tiles_are_under_the_change_where_it_reaches(memory, minilm, where, reac
         assert np.abs(codes[number].astype(int) - wanted).max() <= 1, (layer, head)
     memory.runs = model_cache.ProcessCaches().runs
     assert answer(address) is None, "what is gone from memory is not made again"
-
-
-def test_the_head_on_show_is_attended_once_for_its_picture_its_sentence_and_the_browser(memory, minilm, monkeypatch):
-    request = Request("minilm-l6", "The cat sat on the mat.")
-    run = memory.runs.get(request, lambda: run_model(request, minilm))
-    stack, calls = run.stacks[0], []
-    monkeypatch.setattr(recorded_layer, "attend", lambda *given: calls.append(given) or attend(*given))
-    matrix = head_drawing.edited_matrix(run, stack, 3, 5, DisplayOptions(), HeadEdit(seen="before"))
-    data = head_drawing.head_data(run, stack, 3, 5, DisplayOptions(), matrix)
-    fetched, _view = head_panel._make_head_function(request, stack.id, DisplayOptions(), {}, None)(3, 5)
-    assert len(calls) == 1
-    logits = np.where(data.mask, data.scores.astype(np.float64) * data.scale, -np.inf)
-    expected = np.exp(logits - logits.max(-1, keepdims=True))
-    np.testing.assert_allclose(matrix.values, expected / expected.sum(-1, keepdims=True), atol=1e-6)
-    assert fetched is data

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
-from transformers.models.t5.modeling_t5 import T5Attention
 
 from attnviz.analysis.word_vectors import random_normal
 from attnviz.pages.positions.maths.position_scores import Config, run
@@ -49,13 +48,3 @@ def test_alibi_is_bloom_s_up_to_what_softmax_ignores():
             row = result.scores[query, : query + 1] - theirs[head, : query + 1]
             assert row == pytest.approx(row[0], abs=1e-6)
         assert result.heads[head] == pytest.approx(-result.slopes[head] * np.abs(result.distance), abs=1e-12)
-
-
-@pytest.mark.parametrize("both_ways", [True, False])
-def test_t5_scores_are_the_table_at_t5_s_own_buckets(both_ways):
-    n, heads = 200, 4
-    result = run(Config("t5", n=n, heads=heads, head=1, bidirectional=both_ways, seed=2))
-    relative = torch.arange(n)[None, :] - torch.arange(n)[:, None]
-    bucket = T5Attention._relative_position_bucket(relative, both_ways, 32, 128)
-    assert result.scores == pytest.approx(random_normal(2, 32, heads)[bucket][..., 1].numpy(), abs=1e-7)
-    assert (result.spread, result.shift_change) == (0, 0)

@@ -10,34 +10,16 @@ from scipy import stats
 from attnviz.pages.scaling.maths import variance
 from attnviz.pages.scaling.maths.variance import Config
 
-KNOWN = {
-    "normal": stats.norm(),
-    "uniform": stats.uniform(-math.sqrt(3), 2 * math.sqrt(3)),
-    "heavy-tailed": stats.t(4, scale=1 / math.sqrt(2)),
-}
-
-
-def drawn(distribution, strength=0.0, n=40_000, seed=0):
-    return variance.draw_pair(distribution, strength, (n, 1), torch.Generator().manual_seed(seed))
-
 
 def on_all_pairs(config):
     *_partial, result = variance.draw(config)
     return result
 
 
-@pytest.mark.parametrize("distribution", KNOWN)
-def test_components_follow_the_distribution_they_are_named_after(distribution):
-    q, k = drawn(distribution)
-    for components in (q, k):
-        assert stats.kstest(components.flatten().numpy(), KNOWN[distribution].cdf).pvalue > 0.001
-    assert KNOWN[distribution].var() == pytest.approx(1)
-
-
 @pytest.mark.parametrize("distribution", variance.DISTRIBUTIONS)
 def test_products_have_the_moments_of_the_closed_form(distribution):
     strength = 0.6 if distribution in variance.BROKEN else 0.0
-    q, k = drawn(distribution, strength, n=1_000_000)
+    q, k = variance.draw_pair(distribution, strength, (1_000_000, 1), torch.Generator().manual_seed(0))
     product = (q * k).double()
     expected = variance.moments(distribution, strength)
     error = product.std().item() / math.sqrt(len(product))
