@@ -64,11 +64,6 @@ def read(page: Any) -> str:
     return html.unescape(said(page))
 
 
-def table_of(page: Any, number: int = 0) -> Any:
-    """A table whose cells wrap, as a visitor reads it: a data frame of words."""
-    return page.table[number].value.map(lambda cell: html.unescape(cell).replace("\u00a0", " "))
-
-
 def charts(page: Any) -> list[dict[str, Any]]:
     """What Plotly was sent for each chart."""
     return [json.loads(each.proto.spec) for each in page.get("plotly_chart")]

@@ -69,19 +69,6 @@ def _side(mine, other, config, x):
     return (gap > 0) - (gap < 0)
 
 
-def test_windowed_attention_is_attention_under_a_window_mask():
-    from attnviz.core.attention import attend
-    from attnviz.core.masks import sliding_window
-
-    torch.manual_seed(0)
-    layer = compared_layers.make_layer("window", 8, heads=2, window=4).double()
-    x = torch.randn(1, 11, 8, dtype=torch.float64)
-    q, k, v = (part.unflatten(-1, (2, 4)).transpose(1, 2) for part in layer.packed(x).chunk(3, -1))
-    # the layer lets the zeros before the first token take part: compare where the window is full
-    expected = layer.out(attend(q, k, v, mask=sliding_window(11, 11, 4)).output.transpose(1, 2).flatten(2))
-    assert torch.allclose(layer(x)[:, 3:], expected[:, 3:], atol=1e-12)
-
-
 @pytest.mark.parametrize("kind", ["conv", "window", "dilated", "attention", "linear", "rnn"])
 @pytest.mark.parametrize("n", [1, 2, 9, 10, 37, 64, 65])
 def test_a_path_has_as_many_layers_as_take_the_first_input_to_the_last_output(kind, n):

@@ -46,16 +46,6 @@ def test_a_pin_stays_on_its_word_when_tokens_are_joined_or_hidden(paired, held, 
     assert shown_head.current_pins(here) == Pins((Pin("q", row), Pin("k", col)), (row, col)), "and back"
 
 
-def test_a_pin_on_a_piece_holds_the_whole_word_and_one_on_a_part_of_two_sentences_goes_with_it(paired, held):
-    here, matrix = places(paired)
-    piece = next(i for i, label in enumerate(matrix.rows) if label.startswith("##") or label == "token")
-    shown_head.store_pins(here, Pins((Pin("q", piece),)))
-    words, joined = places(paired, units="words")
-    assert labels_of(shown_head.current_pins(words), joined) == ["tokenizers"]
-    second, _ = places(paired, sentences="first to first")
-    assert shown_head.current_pins(second).tokens == (), "the word is not in this picture, and no other takes its place"
-
-
 def test_a_pin_follows_its_word_into_an_edited_sentence(held):
     old = places_of("The", "cat", "sat")
     after = places_of("Once", "the", "old", "cat", "sat")

@@ -7,11 +7,10 @@ import pytest
 import torch
 
 from attnviz.base import units
-from attnviz.core import masks, traffic
+from attnviz.core import traffic
 from attnviz.core.heads import HeadLayout
 from attnviz.pages.fast.maths import tiles
 from attnviz.pages.fast.panels import tiles as panel
-from tests.pages.conftest import drawn, sound
 from tests.svg_reading import texts, tree
 
 CASES = [
@@ -137,13 +136,3 @@ def test_which_larger_tiles_save_bytes_is_what_loads_without_a_mask_add_up_to(to
         else:  # Q and O once, and the log of its sum; K and V for each block of queries
             expected.append(4 * (2 * tokens * d + tokens + -(-tokens // block_q) * 2 * tokens * d))
     assert panel.compare_doubled(config) == (right, expected)
-
-
-def test_the_page_is_sent_the_film(visit):
-    page, film = sound(visit("fast")), tiles.run(tiles.Config())
-    played, payload = drawn(page, "tile_film")
-    assert (played["at"], played["tiles"]) == (film.middle_step, film.tiles.tolist())
-    codes = np.frombuffer(payload[: 96 * 96], np.uint8).reshape(96, 96)
-    assert ((codes == 255) == ~masks.causal(96, 96).numpy()).all()
-    kept = np.frombuffer(payload[96 * 96 :], "<f4").reshape(2, 6, 96)
-    np.testing.assert_array_equal(kept, film.line_stats)

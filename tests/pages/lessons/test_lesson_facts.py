@@ -18,6 +18,7 @@ from attnviz.pages.lessons.maths.lesson_parts import Facts
 from attnviz.pages.lessons.panels import open_lesson
 from attnviz.pages.why.maths import parts
 from tests.models.conftest import trained
+from tests.models.tiny import eager
 
 ANY: Any = None  #: a subject that the facts do not look at
 
@@ -55,18 +56,13 @@ def test_of_two_heads_one_writes_what_the_other_finds_and_the_cut_says_that_it_i
     tokens = [token.strip() for token in subject.tokens]
     model = trained("smollm2-135m").model
     inputs = subject.run.inputs_on(model.device)
-    model.set_attn_implementation("eager")
-    with torch.no_grad():
-        weights = model(**inputs, output_attentions=True).attentions
-    model.set_attn_implementation("sdpa")
-    found = trained_facts.looks(subject)
+    weights = eager(model, **inputs).attentions
+    found, told, left = (fact(subject) for fact in (trained_facts.looks, trained_facts.writes, trained_facts.without))
     assert (found.values["token"], found.values["key"], found.right) == ("stone", "green", ("head",))
     assert found.values["share"] == pytest.approx(float(weights[18][0, 6, 6, 2]), abs=1e-3)
-    told = trained_facts.writes(subject).values
-    assert (told["part"], told["key"], told["source"]) == ("16.0", "green", "stone")
-    assert told["share"] == pytest.approx(float(weights[16][0, 0, 2, tokens.index("stone")]), abs=1e-3)
+    assert (told.values["part"], told.values["source"]) == ("16.0", "stone")
+    assert told.values["share"] == pytest.approx(float(weights[16][0, 0, 2, tokens.index("stone")]), abs=1e-3)
     cut = capture(model, residual=True, **inputs).score_attribution(18, 6, 6, 2).cut("16.0")
-    left = trained_facts.without(subject)
     assert (left.values["after"], left.values["off"]) == (pytest.approx(cut.weight), pytest.approx(cut.total))
     assert left.right == ("none",)
 

@@ -147,15 +147,3 @@ def test_a_transformers_model_looks_exactly_where_the_mask_lets_it(kind, paint):
     mask = mask_lab.run(config).mask
     seeing = mask.any(-1)  # transformers gives even weights to a row that is all hidden
     assert ((executed(PROGRAMS["transformers"](config).code) > 0) == mask)[seeing].all()
-
-
-@pytest.mark.parametrize(
-    "config, dimensions",
-    [
-        (Config(WORDS, rules=(Rule.of("causal"), Rule.of("padding", side="left"))), 2),
-        (Config(WORDS, rules=(Rule.of("window"),), paint=FEW), 4),
-    ],
-)
-def test_transformers_is_given_words_and_padding_where_it_knows_the_rest_and_else_the_whole_mask(config, dimensions):
-    names, _printed = ran(PROGRAMS["transformers"](config).code)
-    assert names["attention_mask"].dim() == dimensions
