@@ -13,19 +13,17 @@ import re
 import sys
 import zlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import suppress
 from functools import partial
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import pytest
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
-from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 
 from attnviz.app.links import link_reading
 from attnviz.app.links.choices import Choice, page_choices
@@ -105,8 +103,8 @@ def _runs(thread: Path) -> bool:
     return False
 
 
-@contextmanager
-def limited(folder: Path) -> Iterator[Limited]:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Limited]:
     """A hosted server that has shown some pages and is limited from then on."""
     import resource
 
@@ -114,26 +112,13 @@ def limited(folder: Path) -> Iterator[Limited]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, hard))
     env = os.environ | {"ATTNVIZ_HOSTED": "1", "HF_HUB_OFFLINE": "1"} | SMALL
     try:
-        made = Limited(ROOT / "app.py", folder / "log.txt", env=env)
+        made = Limited(ROOT / "app.py", tmp_path_factory.mktemp("limited") / "log.txt", env=env)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     with made as server:
         in_own_thread(asyncio.run, opened(server))
         server.limit()
         yield server
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Limited]:
-    with limited(tmp_path_factory.mktemp("limited")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def server_of_links(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Limited]:
-    """One of its own: what links asked for is computed to its end, also when nobody waits for it."""
-    with limited(tmp_path_factory.mktemp("limited")) as made:
-        yield made
 
 
 async def opened(server: Limited) -> None:
@@ -288,61 +273,6 @@ async def too_dear_links(server: Limited, page: str) -> dict[str, tuple[float, i
     return found
 
 
-async def session_of(socket: Any) -> str:
-    """The session that a web socket has begun."""
-    await socket.send(run().SerializeToString())
-    while not (name := ForwardMsg.FromString(await socket.recv()).new_session.initialize.session_id):
-        pass
-    return str(name)
-
-
-def put(address: str, size: int) -> int:
-    """Upload so many bytes as a page does; what the server answers."""
-    token = generate_xsrf_token_string()
-    body = b'--x\r\nContent-Disposition: form-data; name="f"; filename="f.png"\r\n\r\n' + bytes(size) + b"\r\n--x--\r\n"
-    headers = {
-        "X-Xsrftoken": token,
-        "Cookie": f"_streamlit_xsrf={token}",
-        "Content-Type": "multipart/form-data; boundary=x",
-    }
-    with closing(HTTPConnection(urlsplit(address).netloc, timeout=60)) as server:
-        server.request("PUT", urlsplit(address).path, body, headers)
-        return server.getresponse().status
-
-
-async def uploaded(server: Limited) -> list[int]:
-    """What is answered to a hundred uploads of a session, of which its page asks for five times as many as it may."""
-    address = server.url.replace("http", "ws", 1) + "/_stcore/stream"
-    async with websockets.connect(address, max_size=None) as socket:
-        session = await session_of(socket)
-        answers = []
-        for number in range(100):
-            if number % 20 == 0:
-                for _ in range(5):
-                    asked = names(8)
-                    asked.file_urls_request.session_id = session
-                    await socket.send(asked.SerializeToString())
-                await asyncio.sleep(0.5)
-            place = f"{server.url}/_stcore/upload_file/{session}/{number}"
-            answers.append(await asyncio.to_thread(put, place, 8_000_000))
-        return answers
-
-
-def test_uploads_of_a_session_take_no_more_than_it_may_keep(server: Limited):
-    answers: list[int] = []
-
-    async def tried() -> tuple[float, int]:
-        async def do() -> None:
-            answers.extend(await uploaded(server))
-
-        return await cost(server, do)
-
-    _seconds, rose = in_own_thread(asyncio.run, tried())
-    assert answers.count(204) == 40
-    assert answers.count(403) == 60
-    assert rose <= incoming.MOST_SESSION_BYTES + MOST_BYTES
-
-
 def test_a_server_that_was_started_with_few_files_opens_as_many_as_its_system_allows(server: Limited):
     limits = Path(f"/proc/{server.process.pid}/limits").read_text()
     _name, soft, hard, _unit = re.findall(r"(Max open files) +(\d+) +(\d+) +(\w+)", limits)[0]
@@ -350,6 +280,6 @@ def test_a_server_that_was_started_with_few_files_opens_as_many_as_its_system_al
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_link_costs_little_whatever_it_asks_for(server_of_links: Limited, page: str):
-    assert in_own_thread(asyncio.run, too_dear_links(server_of_links, page)) == {}
-    assert server_of_links.field("RssAnon") < server_of_links.at_rest + ABOVE_REST, "what all pages so far left behind"
+def test_a_link_costs_little_whatever_it_asks_for(server: Limited, page: str):
+    assert in_own_thread(asyncio.run, too_dear_links(server, page)) == {}
+    assert server.field("RssAnon") < server.at_rest + ABOVE_REST, "what all pages so far left behind"

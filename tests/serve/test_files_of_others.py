@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime import Runtime
 from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -21,7 +22,7 @@ from streamlit.web.server.starlette import starlette_routes
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
-from attnviz.serve import server
+from attnviz.serve import incoming, server
 
 SESSION = "8d3f6d7e-7f0c-4f8e-9a35-3c1f5d0f6a11"
 SECRET = "what only this visitor knows"
@@ -47,7 +48,7 @@ class Visited:
         asked.file_urls_request.file_names.extend(["cat.png"] * 8)
         with self.stranger.websocket_connect("/_stcore/stream") as page:
             page.send_bytes(asked.SerializeToString())
-            self.place, *_others = ForwardMsg.FromString(page.receive_bytes()).file_urls_response.file_urls
+            self.place, *self.others = ForwardMsg.FromString(page.receive_bytes()).file_urls_response.file_urls
         self.put(self.place.upload_url, SECRET.encode())
 
     async def answer(self, socket: WebSocket) -> None:
@@ -108,6 +109,16 @@ def test_what_is_uploaded_leaves_no_file_and_is_gone_with_its_session(
     assert list(tmp_path.iterdir()) == []
     visited.uploads.remove_session_files(SESSION)
     assert visited.kept() == []
+
+
+def test_the_oldest_upload_of_a_session_makes_room_for_a_newer_one(visited: Visited, monkeypatch: Any):
+    held = SimpleNamespace(uploaded_file_mgr=visited.uploads)
+    monkeypatch.setattr(incoming, "runtime", SimpleNamespace(exists=lambda: True, get_instance=lambda: held))
+    for place in visited.others[:4]:
+        assert visited.put(place.upload_url, bytes(7_000_000)) == 204
+    assert visited.kept() == []
+    assert len(visited.uploads.get_files(SESSION, [each.file_id for each in visited.others])) == 3
+    assert hasattr(Runtime, "uploaded_file_mgr"), "which Streamlit's own has"
 
 
 def test_a_file_to_save_is_found_by_its_whole_content_and_never_opened_as_a_page(visited: Visited):
