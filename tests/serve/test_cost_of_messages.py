@@ -13,7 +13,7 @@ import re
 import sys
 import zlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -103,8 +103,8 @@ def _runs(thread: Path) -> bool:
     return False
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Limited]:
+@contextmanager
+def limited(folder: Path) -> Iterator[Limited]:
     """A hosted server that has shown some pages and is limited from then on."""
     import resource
 
@@ -112,13 +112,26 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Limited]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, hard))
     env = os.environ | {"ATTNVIZ_HOSTED": "1", "HF_HUB_OFFLINE": "1"} | SMALL
     try:
-        made = Limited(ROOT / "app.py", tmp_path_factory.mktemp("limited") / "log.txt", env=env)
+        made = Limited(ROOT / "app.py", folder / "log.txt", env=env)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     with made as server:
         in_own_thread(asyncio.run, opened(server))
         server.limit()
         yield server
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Limited]:
+    with limited(tmp_path_factory.mktemp("limited")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def server_of_links(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Limited]:
+    """One of its own: what messages left behind would have long work refused, which costs nothing."""
+    with limited(tmp_path_factory.mktemp("limited")) as made:
+        yield made
 
 
 async def opened(server: Limited) -> None:
@@ -280,6 +293,6 @@ def test_a_server_that_was_started_with_few_files_opens_as_many_as_its_system_al
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_link_costs_little_whatever_it_asks_for(server: Limited, page: str):
-    assert in_own_thread(asyncio.run, too_dear_links(server, page)) == {}
-    assert server.field("RssAnon") < server.at_rest + ABOVE_REST, "what all pages so far left behind"
+def test_a_link_costs_little_whatever_it_asks_for(server_of_links: Limited, page: str):
+    assert in_own_thread(asyncio.run, too_dear_links(server_of_links, page)) == {}
+    assert server_of_links.field("RssAnon") < server_of_links.at_rest + ABOVE_REST, "what all pages so far left behind"
