@@ -1,4 +1,4 @@
-"""KVCache by itself: the bytes that it takes, and its error when full. What it returns: test_modules.py."""
+"""KVCache by itself: its bytes, its error when full, gradients. What it returns: test_modules.py, pages/decoding."""
 
 import pytest
 import torch
@@ -41,3 +41,12 @@ def test_appending_beyond_the_capacity_is_refused_and_changes_nothing() -> None:
     with pytest.raises(Problem, match="room for 4 tokens and holds 3: 2 more do not fit"):
         cache.append(*tokens(2, 3))
     assert numbers(cache.append(*tokens(1, 3))[0]) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("room", [{}, {"capacity": 5}])
+def test_gradients_flow_through_cached_tokens(room: dict[str, int]) -> None:
+    cache, (k, v) = KVCache(LAYOUT, **room), (x.clone().requires_grad_() for x in tokens(2))
+    cache.append(k, v)
+    read, _ = cache.append(*(x.clone().requires_grad_() for x in tokens(1, 2)))
+    read.sum().backward()
+    torch.testing.assert_close(k.grad, torch.ones_like(k))
