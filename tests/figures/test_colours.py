@@ -57,14 +57,6 @@ def test_a_colour_of_a_role_is_written_in_two_places_which_agree():
     """Else a query could be blue in a chart and another blue in a canvas. The browser's table is read as it is."""
     table = (PACKAGE / "canvas/shared/roles.js").read_text("utf-8")
     assert dict(re.findall(r"(\w+): \"(#\w{6})\"", table)) == ROLES
-    twice = [
-        f"{path.relative_to(PACKAGE)}: {colour}"
-        for path in [*PACKAGE.glob("canvas/*/*.js"), *PACKAGE.glob("pages/**/*.py")]
-        if not {"bundles", "bundle"} & set(path.parts) and path.name != "roles.js"
-        for colour in {ROLES["query"], ROLES["key"], ROLES["value"]}
-        if colour.lower() in path.read_text("utf-8").lower()
-    ]
-    assert not twice
 
 
 def test_letters_of_charts_are_read_on_a_light_and_on_a_dark_page():

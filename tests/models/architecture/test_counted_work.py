@@ -8,32 +8,22 @@ import torch
 import transformers
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
-from transformers import AutoConfig
 
 from attnviz.models.architecture import Architecture, size_full_pass
 from attnviz.models.architecture.deployment import PassPart
 from attnviz.models.architecture.meta_device import NoPadding, build, count_parameters
 from attnviz.models.architecture.presets import find_preset
-from tests.models.architecture.test_architecture import EVERY_PRESET
+from tests.models.architecture.test_architecture import EVERY_PRESET, config_of
 
-SMALL = {"hidden_size": 96, "num_hidden_layers": 3, "num_attention_heads": 6, "vocab_size": 128}
-CONFIGS = {
-    "llama": {**SMALL, "num_key_value_heads": 2, "intermediate_size": 64},
-    "llama tied": {**SMALL, "num_key_value_heads": 2, "intermediate_size": 64, "tie_word_embeddings": True},
-    "gpt2": {"n_embd": 96, "n_layer": 3, "n_head": 6, "vocab_size": 128, "n_positions": 64},
-    "t5": {"d_model": 96, "d_kv": 20, "num_heads": 6, "d_ff": 64, "num_layers": 2,
-           "num_decoder_layers": 3, "vocab_size": 128},
-    "bart": {
-        "d_model": 96, "encoder_layers": 2, "decoder_layers": 3, "encoder_attention_heads": 6, "vocab_size": 128,
-        "decoder_attention_heads": 8, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "max_position_embeddings": 64,
-    },
-    "gpt_neox": {**SMALL, "intermediate_size": 64},
-    "gemma2": {**SMALL, "num_key_value_heads": 2, "head_dim": 20, "intermediate_size": 64, "sliding_window": 4},
-    "bert": {**SMALL, "intermediate_size": 64},
-}  # fmt: skip
 CONTEXT, HEARD = 13, 7
 STEPS = ("llama", "llama tied", "gpt2", "t5", "bart")
 PASSES = ("llama", "llama tied", "gpt2", "gpt_neox", "gemma2", "bert")
+
+
+def small(name):
+    """The config of a family with unusual sizes, or the same with its output tied to its embedding."""
+    kind, _, tied = name.partition(" ")
+    return config_of(kind, tie_word_embeddings=True) if tied else config_of(kind)
 
 
 def ids(n):
@@ -49,7 +39,7 @@ def flops_of(model, **inputs):
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step_costs_what_torch_counts(name):
     """Twice the parameters it is multiplied with, norms and biases aside, and its scores and values."""
-    config = AutoConfig.for_model(name.partition(" ")[0], pad_token_id=0, **CONFIGS[name])
+    config = small(name)
     arch = Architecture.from_config(config)
     kind: Any = type(build(config))
     model = kind._from_config(config, attn_implementation="eager").eval()
@@ -123,13 +113,11 @@ def numbers_written(arch, parts):
 
 @pytest.mark.parametrize("name", [*PASSES, "preset gpt2", "llama-3.1-8b", "smollm2-135m", "deepseek-v3"])
 def test_a_prompt_costs_in_all_parts_together_what_torch_counts(name):
-    if name in PASSES:
-        config = AutoConfig.for_model(name.partition(" ")[0], pad_token_id=0, **CONFIGS[name])
-    else:
-        config = copy.deepcopy(Architecture.preset(name.removeprefix("preset ")).config)
+    preset = None if name in PASSES else Architecture.preset(name.removeprefix("preset "))
+    config = small(name) if preset is None else copy.deepcopy(preset.config)
     if name == "deepseek-v3":  # all layers dense: which experts a token takes depends on numbers
         config.first_k_dense_replace = config.num_hidden_layers
     arch = Architecture.from_config(config)
     parts = size_full_pass(arch, TOKENS, BATCH)
     assert (sum(part.flops for part in parts.values()), numbers_written(arch, parts)) == of_torch(config)
-    assert name not in PASSES or parts["embedding"] == PassPart(0, BATCH * TOKENS * 96)
+    assert preset or parts["embedding"] == PassPart(0, BATCH * TOKENS * 96)

@@ -5,6 +5,7 @@ import torch
 
 from attnviz.models.attribution.circuit import Ablation, Member, find_circuit
 from attnviz.models.capture import capture, logit_diff
+from tests.models.capture.leaves import leaves_of
 from tests.models.tiny import tokens
 from tests.models.tiny_streams import STREAMS
 
@@ -14,18 +15,11 @@ MEMBERS = [(0, 2), (1, 0), (1, 5), (2, None), (0, None)]
 def answers_of(model, family, ids):
     """What output projections are given and MLPs answer, by (layer, whether it is the MLP), by torch alone."""
     _, projection, mlp = STREAMS[family]
-    modules, seen = dict(model.named_modules()), {}
-    handles = []
-    for n in range(3):
-        handles.append(
-            modules[projection.format(n)].register_forward_pre_hook(lambda m, x, n=n: seen.update({(n, False): x[0]}))
-        )
-        handles.append(modules[mlp.format(n)].register_forward_hook(lambda m, x, y, n=n: seen.update({(n, True): y})))
-    with torch.no_grad():
+    heads = {(n, False): projection.format(n) for n in range(3)}
+    mlps = {(n, True): mlp.format(n) for n in range(3)}
+    with leaves_of(model, heads, mlps) as leaves:
         model(input_ids=ids)
-    for handle in handles:
-        handle.remove()
-    return seen
+    return {place: leaves[place].detach() for place in (*heads, *mlps)}
 
 
 def lead_by_hooks(model, family, ids, members, instead):

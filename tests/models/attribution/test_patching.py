@@ -55,7 +55,7 @@ def prompts(name: str) -> tuple[Any, Any]:
 def lead(model: nn.Module, given: Any, position: int = -1) -> float:
     output = model(**given) if isinstance(given, dict) else model(given)
     logits = getattr(output, "logits", output)[0, position].double()
-    return float(logits[TOKEN] - logits[VERSUS])
+    return float((logits[TOKEN] - logits[VERSUS]).detach())
 
 
 def by_hooks(name: str, model: nn.Module, site: Site, share: float = 1.0, position: int = -1) -> float:

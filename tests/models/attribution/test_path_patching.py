@@ -19,6 +19,7 @@ from tests.models.attribution.test_patching import (
     lead,
     prompts,
 )
+from tests.models.capture.leaves import leaves_of
 from tests.models.tiny import changed
 
 LAYERS, HEADS = 3, 6
@@ -49,18 +50,10 @@ class Brute:
 
     def inputs(self, given: Any) -> dict[str, Tensor]:
         """What each output projection is given, (1, T, H*Dv), and what each MLP answers."""
-        seen: dict[str, Tensor] = {}
-
-        def keep(name: str, given: Tensor) -> Tensor:
-            seen[name] = given
-            return given
-
-        with (
-            self.answers({name: partial_put(seen, name) for name in self.mlps}),
-            changed(self.model, self.places, keep),
-        ):
+        heads, mlps = ({name: name for name in names} for names in (self.places, self.mlps))
+        with leaves_of(self.model, heads, mlps) as leaves:
             lead(self.model, given)
-        return seen
+        return {name: leaves[name].detach() for name in (*heads, *mlps)}
 
     @contextmanager
     def answers(self, puts: dict[str, Any]) -> Iterator[None]:

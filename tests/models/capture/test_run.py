@@ -71,7 +71,6 @@ def test_a_model_without_attention_and_ids_that_are_no_batch_are_refused_in_one_
             ({"heads": heads}, r"^heads=.* must be a number or several numbers$")
             for heads in (1.5, "3", (0, "1"), True, [True, False], torch.tensor([True, False]), [0.0, 1.9])
         ),
-        ({"heads": 6}, "head 6 does not exist: layer 0 has heads 0 to 5"),
         ({"heads": []}, "heads must name at least one head"),
         ({"mask": torch.ones(3, 3, dtype=torch.bool)}, r"mask has shape \(3, 3\); it must broadcast to \(2, 6, 7, 7\)"),
         ({"mask": torch.ones(7, 7)}, "mask has dtype torch.float32; it must be boolean"),
