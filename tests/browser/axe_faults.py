@@ -1,6 +1,5 @@
 """What axe-core finds serious or critical on a page, or inside a canvas component."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from tests.browser.conftest import ROOT
@@ -10,13 +9,13 @@ SEVERE = ("serious", "critical")
 #: What a closed box holds is neither shown nor read out; Streamlit draws it, and axe takes its buttons for nameless.
 CLOSED = "[data-testid=stExpanderDetails]"
 #: What axe draws on a canvas of its own, to know icons from words, is no word of the page (shown_words.py).
-RUN = """async ([box, only]) => {
+RUN = """async (box) => {
     const drawn = globalThis.drawnWords;
     globalThis.drawnWords = new Set();
     const {violations} = await axe.run({
         include: [document],
         exclude: [...document.querySelectorAll(box)].filter((one) => !one.checkVisibility({visibilityProperty: true})),
-    }, {resultTypes: ["violations"], ...(only.length && {runOnly: only})});
+    }, {resultTypes: ["violations"]});
     globalThis.drawnWords = drawn;
     return violations.flatMap(({id, impact, nodes}) => nodes.map((node) => ({
         id, impact, target: node.target.flat().join(" "), html: node.html,
@@ -25,18 +24,14 @@ RUN = """async ([box, only]) => {
 }"""
 
 
-#: The rules whose answer depends on the theme.
-OF_COLOURS = ["color-contrast", "link-in-text-block"]
-
-
 def of_code(found: dict[str, str]) -> bool:
     """Streamlit's own: a program that is wider than its place is scrolled there, and no key reaches it."""
     return found["id"] == "scrollable-region-focusable" and found["html"].startswith("<pre")
 
 
-def severe(page: Any, only: Sequence[str] = ()) -> list[str]:
+def severe(page: Any) -> list[str]:
     """The violations that count, as lines of text."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text("utf-8"))
-    found = [each for each in page.evaluate(RUN, [CLOSED, only]) if each["impact"] in SEVERE and not of_code(each)]
+    found = [each for each in page.evaluate(RUN, CLOSED) if each["impact"] in SEVERE and not of_code(each)]
     return [f"{each['id']}: {each['target'][-160:]} {each['html'][:200]} {each['why'][:160]}" for each in found]

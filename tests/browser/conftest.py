@@ -61,7 +61,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class Server:
-    """One `streamlit run` of a script, on a port of its own; `packages` come before those that are installed.
+    """One `streamlit run` of a script, on a port of its own.
 
     `env`: the whole environment, else this one's, in which nothing is asked of the hub. `port`: else a free one.
     """
@@ -73,7 +73,6 @@ class Server:
         python: Path | str = sys.executable,
         base_path: str = "",
         cwd: Path = ROOT,
-        packages: Path | None = None,
         env: dict[str, str] | None = None,
         port: int = 0,
     ) -> None:
@@ -88,7 +87,7 @@ class Server:
         if base_path:
             options += ["--server.baseUrlPath", base_path]
         if cwd == ROOT:
-            env |= {"PYTHONPATH": os.pathsep.join(map(str, filter(None, (packages, ROOT))))}
+            env |= {"PYTHONPATH": str(ROOT)}
         else:  # where our own configuration does not reach
             options += ["--server.address", "127.0.0.1", "--server.headless", "true"]
             options += ["--server.fileWatcherType", "none", "--browser.gatherUsageStats", "false"]
@@ -240,7 +239,7 @@ _STILL = """([ground, quiet]) => new Promise((done, fail) => {
     watcher.observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true});
     const fading = () => document.getAnimations().some((each) => each.playState === "running" &&
         each.effect.getComputedTiming().endTime !== Infinity);
-    const gliding = () => [...document.querySelectorAll("*")].some(({ shadowRoot }) =>
+    const gliding = () => [...document.querySelectorAll(".stBidiComponent *")].some(({ shadowRoot }) =>
         shadowRoot?.querySelector("[data-gliding]"));
     let main = document.querySelector("[data-testid=stMain]"), [high, wide, far] = [0, 0, 0];
     const timer = setInterval(() => {

@@ -24,7 +24,7 @@ SECTIONS: dict[str, tuple[Choice[str], ...]] = {
     "compare": (compare_choices.SECTION,),
     "decoding": (decoding_choices.VIEW,),
     "fast": (fast_choices.SECTION,),
-    "pictures": (pictures_choices.SOURCE, pictures_choices.STACK),
+    "pictures": (pictures_choices.SOURCE,),
     "positions": (positions_choices.SECTION,),
     "scaling": (scaling_choices.SECTION,),
     "sharing": (sharing_choices.VIEW,),
@@ -45,7 +45,7 @@ BESIDES = (
 
 
 def views() -> Iterator[str]:
-    """Links to every page, every section of one, and the first step of the lessons for each kind of picture."""
+    """Links to every page, every section of one, and in each lesson to a kind of picture that none before it shows."""
     for row in page_table.PAGES:
         if row.name == "lessons":
             continue
@@ -55,10 +55,10 @@ def views() -> Iterator[str]:
             yield from (f"{name}?{choice.name}={id}" for id in choice.ids if id != choice.default)
     kinds = set()
     for lesson in open_lesson.LESSONS.values():
-        for number, step in enumerate(lesson.steps, 1):
-            if step.picture.kind not in kinds:
-                kinds.add(step.picture.kind)
-                yield f"lessons?lesson={lesson.id}&step={number}"
+        shown = [step.picture.kind for step in lesson.steps]
+        if new := [kind for kind in shown if kind not in kinds]:
+            yield f"lessons?lesson={lesson.id}&step={1 + shown.index(new[0])}"
+        kinds.update(shown)
     yield from BESIDES
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import still, until
+from tests.browser.conftest import still, until, widest
 
 PICTURE = ".st-key-canvas-of-heads, [data-main-picture], .st-key-main-picture"  # Explore's: all heads and one
 #: pages of words, sections that are a table, and places where none is drawn yet
@@ -100,6 +100,8 @@ def out_of_room(page: Any, theme: str) -> list[str]:
     except AssertionError:
         wrong = [f"presented: {page.evaluate(_OUT_OF_ROOM)}"]
     wrong += small_letters(page)
+    if (wide := widest(page)) > page.viewport_size["width"]:
+        wrong.append(f"presented: {wide} wide")
     until(lambda: page.keyboard.press("Escape") or bar.is_hidden())  # a key is not heard while the page is made anew
     expect(bar).to_be_hidden()
     still(page, theme)

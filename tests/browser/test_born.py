@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 import torch
 from playwright.sync_api import expect
 
@@ -32,12 +31,13 @@ def step(film) -> int:
     return int(film.get_attribute("data-step"))
 
 
-@pytest.mark.slow
-def test_the_handle_is_dragged_over_the_cliff_and_the_heads_follow(server_url, new_page):
+def test_the_handle_is_dragged_over_the_cliff_and_the_heads_and_the_table_of_one_follow(server_url, new_page):
     page, film = opened(new_page, server_url)
     assert step(film) == 103
     curves, head = film.locator(".bi-curves"), film.locator(".bi-right canvas")
-    before, box = head.evaluate(PIXELS), curves.bounding_box()
+    table = page.locator(".st-key-born-score canvas")  # of the induction head
+    expect(page.get_by_text("Does head 1.2 look from “cat” to “saw”, and why?")).to_be_visible()
+    before, small, box = head.evaluate(PIXELS), table.evaluate(PIXELS), curves.bounding_box()
     page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 60)
     page.mouse.down()
     seen = set()
@@ -48,10 +48,12 @@ def test_the_handle_is_dragged_over_the_cliff_and_the_heads_follow(server_url, n
     page.mouse.move(box["x"] + box["width"], box["y"] + 60)
     until(lambda: step(film) == STEPS[-1])
     assert len(seen) > 8, "heads are computed on the way, not after it"
+    until(lambda: table.evaluate(PIXELS) != small)
     assert "born_at=103" in page.url, "Python hears of it when the hand lets go"
     page.mouse.up()
     page.wait_for_url(re.compile("born_at=1500"))
     until(lambda: head.evaluate(PIXELS) != before)
+    expect(page.get_by_text("At step 1,500 it gives “saw” >99%")).to_be_visible()
     expect(film.locator(".bi-said")).to_have_text(re.compile("Step 1,500: 5 of 5 words"))
     expect(film.locator(".bi-chip", has_text="✓")).to_have_count(5)
 
@@ -82,7 +84,6 @@ def test_the_training_plays_on_arrival_slowly_through_the_moment_and_names_it(se
     assert step(film) == stopped
 
 
-@pytest.mark.slow
 def test_ones_own_words_a_silenced_head_and_the_link_that_brings_both_back(server_url, new_page):
     page, film = opened(new_page, server_url, "?born_at=1500")
     box = page.get_by_label("Your words, which come twice")
@@ -104,21 +105,6 @@ def test_ones_own_words_a_silenced_head_and_the_link_that_brings_both_back(serve
     expect(other.locator(".bi-tile").first).to_have_attribute("aria-pressed", "true")
     assert other.locator(".bi-chip b").all_inner_texts() == film.locator(".bi-chip b").all_inner_texts()
     assert step(other) == step(film) == 1500
-
-
-def test_the_table_of_the_induction_head_grows_under_the_hand(server_url, new_page):
-    page, film = opened(new_page, server_url)
-    table, curves = page.locator(".st-key-born-score canvas"), film.locator(".bi-curves")
-    expect(page.get_by_text("Does head 1.2 look from “cat” to “saw”, and why?")).to_be_visible()
-    before, box = table.evaluate(PIXELS), curves.bounding_box()
-    page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 60)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"], box["y"] + 60, steps=4)
-    until(lambda: step(film) == STEPS[-1])
-    until(lambda: table.evaluate(PIXELS) != before)
-    assert "born_at=103" in page.url, "it grows before the hand lets go"
-    page.mouse.up()
-    expect(page.get_by_text("At step 1,500 it gives “saw” >99%")).to_be_visible()
 
 
 def test_a_training_of_ones_own_is_opened_and_read_again_while_it_grows(server_url, new_page, tmp_path):

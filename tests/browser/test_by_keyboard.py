@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.browser.conftest import answered, still, until
+from tests.browser.conftest import resized, still, until
 
 ACTIVE = """() => {
     let at = document.activeElement;
@@ -95,9 +95,9 @@ STOPS = (
          "[data-testid=read]"),
     Stop("birth", BORN, ".av-slider-range", "Right Right", r"^Step 117: \d of 5 words", ".av-slider-range",
          "aria-valuetext"),
+    Stop("birth", BORN, ".bi-tile", "Enter", "silenced", ".bi-tile"),
     Stop("ribbons", "?lang=en", ".rb-word[tabindex='0']", "Left", r"^“because” becomes a mixture: "),
     Stop("ribbons", "?lang=en", ".rb-dots", "Right Up", r"^layer 15, head 0$", ".rb-dots", "aria-valuetext"),
-    Stop("birth", BORN, ".bi-tile", "Enter", "silenced", ".bi-tile"),
     Stop("logit_flows", "why", ".lf-canvas", "Right", r"^\d+\.\d adds \d\.\d+ for “", ".lf-said",
          leaves="one => !one.getRootNode().querySelector('.lf-said').textContent.includes(' adds ')"),
     Stop("code_lines", "mistakes?mistake=fill", ".cl-line", "Down Down Down Enter", "^Yes, line 4: ", ".cl-said"),
@@ -133,7 +133,7 @@ def stops_at(page, stop):
     if stop.leaves:
         page.keyboard.press("Escape")
         until(lambda: element.evaluate(stop.leaves))
-    answered(page)
+    still(page)  # nothing that has the focus is drawn anew
     here = page.evaluate_handle(ACTIVE)
     page.keyboard.press("Tab")
     assert not here.evaluate(IS_ACTIVE), "Tab goes on"
@@ -147,6 +147,7 @@ def test_tab_comes_and_goes_keys_move_and_what_they_reach_is_heard(opened, link)
     stops = VISITS[link]
     drawn = [stop.stop for stop in stops if not stop.opens]
     page = opened(link, *drawn, width=1280, height=900, reduced_motion="reduce")
+    still(page)
     assert page.evaluate(MOVING) == []
     for stop in stops:
         stops_at(page, stop)
@@ -180,31 +181,31 @@ def luminances(page, box):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("link", ["", "scaling", "lessons", "explore"])
-def test_what_tab_comes_to_is_seen(opened, link, theme):
+def test_what_tab_comes_to_is_seen(opened, theme):
     """Of every kind of control: as many pixels as its edge has change by 3:1 when it has the focus."""
-    page = opened(link, dark=theme == "dark", reduced_motion="reduce")
-    still(page, theme)
     kinds, faint = set(), []
-    for _press in range(60):
-        page.keyboard.press("Tab")
-        focused = page.evaluate_handle(ACTIVE)
-        box = focused.evaluate(SEEN)
-        if box["kind"].startswith("BODY"):
-            break
-        if box["kind"] in kinds:
-            continue
-        kinds.add(box["kind"])
+    for link in ("", "scaling", "lessons", "explore"):
+        page = opened(link, dark=theme == "dark", reduced_motion="reduce")
         still(page, theme)
-        box = focused.evaluate(SEEN)
-        with_it = luminances(page, box)
-        focused.evaluate("one => one.blur()")
-        without = luminances(page, box)
-        focused.evaluate("one => one.focus()")
-        ratio = (np.maximum(with_it, without) + 0.05) / (np.minimum(with_it, without) + 0.05)
-        if np.sum(ratio >= 3) < 1.4 * (box["width"] + box["height"]):  # round corners are shorter than the edge
-            faint.append(box["kind"])
-    assert len(kinds) > 5
+        for _press in range(60):
+            page.keyboard.press("Tab")
+            focused = page.evaluate_handle(ACTIVE)
+            box = focused.evaluate(SEEN)
+            if box["kind"].startswith("BODY"):
+                break
+            if box["kind"] in kinds:
+                continue
+            kinds.add(box["kind"])
+            still(page, theme)
+            box = focused.evaluate(SEEN)
+            with_it = luminances(page, box)
+            focused.evaluate("one => one.blur()")
+            without = luminances(page, box)
+            focused.evaluate("one => one.focus()")
+            ratio = (np.maximum(with_it, without) + 0.05) / (np.minimum(with_it, without) + 0.05)
+            if np.sum(ratio >= 3) < 1.4 * (box["width"] + box["height"]):  # round corners are shorter than the edge
+                faint.append(box["kind"])
+    assert len(kinds) > 12
     assert faint == []
 
 
@@ -235,20 +236,16 @@ MORE = {
 }
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_a_field_shows_the_focus_and_the_words_of_a_page_do_not_lie_over_its_picture(opened, width):
-    page = opened("masks", width=width, height=800, reduced_motion="reduce")
-    still(page)
-    field = page.locator(".stTextInput input").first
-    field.focus()
-    kind, thick = field.locator("xpath=..").evaluate(RING)
-    assert kind != "none"
-    assert thick >= 2
-    page.get_by_role("button", name="Words", exact=True).click()
-    page.locator("[data-testid=stPopoverBody] [class*=st-key-see-]").first.wait_for()
-    words, picture = (
-        page.locator(place).first.bounding_box() for place in ("[data-testid=stPopoverBody]", ".st-key-main-picture")
-    )
-    beside = words["x"] + words["width"] <= picture["x"] + 1
-    below = words["y"] >= 0.4 * 800
-    assert beside or below, (words, picture)
+def test_the_words_of_a_page_do_not_lie_over_its_picture(opened):
+    page = opened("masks", reduced_motion="reduce")
+    for width in (1280, 390):
+        resized(page, width, 800)
+        page.get_by_role("button", name="Words", exact=True).click()
+        page.locator("[data-testid=stPopoverBody] [class*=st-key-see-]").first.wait_for()
+        words, picture = (
+            page.locator(place).first.bounding_box()
+            for place in ("[data-testid=stPopoverBody]", ".st-key-main-picture")
+        )
+        beside = words["x"] + words["width"] <= picture["x"] + 1
+        assert beside or words["y"] >= 0.4 * 800, (words, picture)
+        page.keyboard.press("Escape")

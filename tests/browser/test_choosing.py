@@ -183,18 +183,3 @@ def test_a_clicked_head_is_shown_kept_in_the_link_and_found_again(opened):
     assert link["at"] == ["2.7"]
     assert link["model"] == ["minilm-l6"]
     assert link["text"][0].split() == sentence.split()
-
-
-def test_d_k_is_dragged_on_the_picture_of_the_walks_and_stays_in_the_link(opened):
-    page = opened("scaling", ".sw-canvas[aria-label*='%']")
-    root = page.locator(".st-key-s_walk .av-root")
-    expect(root).to_have_attribute("data-reached", "64")  # it has played up to there
-    box = page.locator(".sw-canvas").bounding_box()
-    page.mouse.move(box["x"] + 0.2 * box["width"], box["y"] + 120)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 120, steps=6)
-    expect(root).to_have_attribute("data-reached", "4096")
-    assert "s_dk" not in page.url, "Python hears of it when the hand lets go"
-    page.mouse.up()
-    page.wait_for_url("**s_dk=4096*")
-    page.get_by_text("At d_k = 4096 the raw row").wait_for()

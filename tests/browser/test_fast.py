@@ -65,7 +65,6 @@ def test_a_film_is_stepped_dragged_and_comes_back_by_its_link(opened):
     expect(page.locator(".tf-said")).to_have_text("Tile 16 of 21: queries 81 to 96, keys 1 to 16")
 
 
-@pytest.mark.slow
 def test_what_lies_in_fast_memory_is_what_python_counts_and_a_file_says_it_too(opened):
     page = opened("fast?fast_pass=backward&fast_at=5", FILM)
     heard = page.locator(".tf-stage canvas[role=img]").get_attribute("aria-label")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.browser.canvas_places import mask_door, tile, weights
-from tests.browser.conftest import at_rest, still, until
+from tests.browser.canvas_places import mask_door, tile
+from tests.browser.conftest import still, until
 
 STAGE = "[data-testid=heatmap]"
 TEXT = "explore?text=An+unbelievably+heartwarming+neighbourhood"
@@ -36,27 +36,6 @@ def glides(page, canvas, change):
     return bool(set(between) - {first, last})
 
 
-@pytest.fixture(params=[False, True], ids=["moving", "still"])
-def less(request):
-    """What a visitor asked the system for."""
-    return {"reduced_motion": "reduce"} if request.param else {}
-
-
-def test_another_head_another_mask_and_words_joined_glide_there(opened, server_url, less):
-    page = opened(TEXT, STAGE, **less)
-    cells = page.get_by_test_id("heatmap").first.locator("canvas").first
-    pieces = len(weights(page))
-    for change in (
-        lambda: page.mouse.click(*tile(page, 7)),
-        lambda: mask_door(page).get_by_test_id("mask").select_option("none"),
-        lambda: mask_door(page).get_by_test_id("mask").select_option("model"),
-        lambda: page.evaluate(VIEW, f"{server_url}/{TEXT}&units=words"),
-        lambda: page.evaluate(VIEW, f"{server_url}/{TEXT}"),
-    ):
-        assert glides(page, cells, change) != bool(less)
-    assert len(weights(page)) == pieces
-
-
 @pytest.mark.parametrize(
     "view, drawn, change",
     [
@@ -64,10 +43,25 @@ def test_another_head_another_mask_and_words_joined_glide_there(opened, server_u
         ("scaling?s_section=alternatives", ".ss-canvas", "s_seed=3"),
         ("sharing?", "canvas[role=img]", "h_columns=gpt2"),
         ("decoding?d_view=bytes", ".cg-bars", "d_grown=5"),
+        (TEXT, STAGE, ""),
     ],
 )
-def test_mask_cells_bars_and_heads_that_share_glide_there(opened, server_url, less, view, drawn, change):
-    page = opened(view, drawn, **less)
-    at_rest(page, drawn)
-    other = f"{server_url}/{view}&{change}"
-    assert glides(page, page.locator(drawn).first, lambda: page.evaluate(VIEW, other)) != bool(less)
+def test_what_changes_glides_there_and_stands_there_at_once_for_who_asked_for_less_motion(
+    opened, server_url, view, drawn, change
+):
+    page = opened(view, drawn)
+
+    def goes(more):
+        return lambda: page.evaluate(VIEW, f"{server_url}/{view}{more and '&' + more}")
+
+    def masks(name):
+        return lambda: mask_door(page).get_by_test_id("mask").select_option(name)
+
+    turns, canvas = [goes(change), goes("")], page.locator(drawn).first
+    if drawn == STAGE:  # another head, another mask, and words joined
+        turns = [lambda: page.mouse.click(*tile(page, 7)), masks("none"), masks("model"), goes("units=words"), goes("")]
+        canvas = canvas.locator("canvas").first
+    for less in (False, True):
+        page.emulate_media(reduced_motion="reduce" if less else "no-preference")
+        for turn in turns:
+            assert glides(page, canvas, turn) != less

@@ -51,9 +51,10 @@ def test_a_guess_is_kept_beside_the_truth_moves_nothing_above_it_and_is_in_the_l
     assert picture.bounding_box() == before
     expect(line.locator(".stMarkdown")).to_be_focused()
     expect(page).to_have_url(re.compile(f"[?&]{guess}={answer}"))
-    again = new_page(width=390, height=844, has_touch=True, is_mobile=True, reduced_motion="reduce")
-    again.goto(page.url)
-    expect(again.locator(f".st-key-guess-{guess}")).to_contain_text(re.compile(truth))
+    if name == "build":
+        again = new_page(width=390, height=844, has_touch=True, is_mobile=True, reduced_motion="reduce")
+        again.goto(page.url)
+        expect(again.locator(f".st-key-guess-{guess}")).to_contain_text(re.compile(truth))
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # on "Ask again"
     expect(line).to_have_text(question)

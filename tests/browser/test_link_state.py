@@ -298,27 +298,6 @@ def test_what_if_opened_and_a_head_chosen_on_a_slow_line_both_stand_in_the_link(
     shown(page, "Layer 7, head 5")
 
 
-LET_GO = """(input) => {
-    input.value = 5;
-    input.dispatchEvent(new Event("input", { bubbles: true }));
-    input.dispatchEvent(new Event("change", { bubbles: true }));
-}"""
-
-
-def test_a_slider_let_go_and_a_section_chosen_at_once_both_stand_in_the_link(opened):
-    page = opened("scaling?s_section=alternatives")
-    page.locator('.ss-range[data-what="d_k"]').evaluate(LET_GO)
-    section_chosen(page)
-    in_link(page, s_section="training", s_dk="6")
-    answered(page)
-    expect(of_width(page)).to_have_value("6")
-
-
-def section_chosen(page: Any) -> None:
-    section = "2 Training"
-    page.get_by_role("radio", name=section).or_(page.get_by_role("button", name=section)).click()
-
-
 # Strangers
 
 

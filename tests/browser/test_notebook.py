@@ -25,35 +25,21 @@ av.show(trace, ["The", "cat", "<b>", "sat", "on", "the", "mat"], layer=1, head=4
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    """The pages that `jupyter nbconvert` makes of the notebook after it ran in a kernel: as it is, and made light."""
+    """The page that `jupyter nbconvert` makes of the notebook after it ran in a kernel."""
     folder = tmp_path_factory.mktemp("notebook")
     source = folder / "head.py"
     source.write_text(SOURCE, "utf-8")
-    ran = notebooks.run(source)
-    (folder / "head.html").write_text(HTMLExporter().from_notebook_node(ran)[0], "utf-8")
-    (folder / "light.html").write_text(HTMLExporter().from_notebook_node(notebooks.lighten(ran))[0], "utf-8")
-    return folder
+    page = folder / "head.html"
+    page.write_text(HTMLExporter().from_notebook_node(notebooks.run(source))[0], "utf-8")
+    return page
 
 
-@pytest.fixture
-def offline(browser, saved):
-    """`offline("head")`: one of the pages; its own fonts and scripts are elsewhere, what ours do may not fail."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
+def test_the_head_moves_without_a_kernel_or_a_network_and_cannot_read_the_notebook(browser, saved):
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.context.set_offline(True)
     faults = []
-
-    def opened(name):
-        page = context.new_page()
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.goto((saved / f"{name}.html").as_uri(), wait_until="domcontentloaded")
-        return page
-
-    yield opened
-    context.close()
-    assert not [fault for fault in faults if not re.search("MathJax|require|mermaid", fault)], faults
-
-
-def test_the_head_moves_without_a_kernel_or_a_network_and_cannot_read_the_notebook(offline):
-    page = offline("head")
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(saved.as_uri(), wait_until="domcontentloaded")
     frame, inside = page.locator("iframe"), page.frame_locator("iframe")
     expect(inside.locator(".av-title").first).to_have_text("Layer 1, head 4")
     size = frame.bounding_box()
@@ -65,3 +51,6 @@ def test_the_head_moves_without_a_kernel_or_a_network_and_cannot_read_the_notebo
     expect(inside.locator(".av-title").first).to_have_text("Layer 0, head 2")
     with pytest.raises(Exception, match=r"Blocked a frame|cross-origin|SecurityError"):
         page.frames[1].evaluate("parent.document.body.textContent")
+    page.context.close()
+    # the notebook's own fonts and scripts are elsewhere; what ours do may not fail
+    assert not [fault for fault in faults if not re.search("MathJax|require|mermaid", fault)], faults

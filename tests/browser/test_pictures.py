@@ -89,15 +89,11 @@ def lights_without_a_server(new_page: Any, file: Path) -> None:
     assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
 
 
-def test_presented_it_fills_the_room_of_a_projector(open_pictures):
-    page = open_pictures(width=1280, height=720)
+def test_painting_over_patches_and_silencing_a_head_change_what_the_model_says(open_pictures):
+    page = open_pictures("?pic_digits=8", width=1280, height=720)
+    page.get_by_text("The model says eight").wait_for()
     still(page)
     assert out_of_room(page, "light") == []
-
-
-def test_painting_over_patches_and_silencing_a_head_change_what_the_model_says(open_pictures):
-    page = open_pictures("?pic_digits=8")
-    page.get_by_text("The model says eight").wait_for()
     page.get_by_test_id("hide").click()
     drag(page, centre_of(page, 1, 1), centre_of(page, 1, 6), centre_of(page, 6, 6))
     page.get_by_text("11 of 64 patches hidden").wait_for()

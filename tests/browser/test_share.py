@@ -41,7 +41,6 @@ def test_the_embed_code_shows_the_view_with_its_menu_folded_and_keeps_it_so(open
 FIGURES = {
     "explore?at=5.4": "head-out",
     "scaling": "s_growth",
-    "masks": "m-grid-save",
     "sharing": "h-three",
     "pictures": "patches-out",
 }

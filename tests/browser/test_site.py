@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import attnviz as av
-from tests.browser.canvas_places import numbers, tile
+from tests.browser.canvas_places import numbers
 from tests.browser.site_server import served
 from tests.models.conftest import smollm2
 from tests.waiting import until
@@ -81,7 +81,7 @@ def read(page: Any, sentence: str, tokens: int) -> None:
     said(page, f"Tokens: {tokens}, read in")
 
 
-def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, address, smollm2):
+def test_a_sentence_is_read_changed_saved_and_written_on_without_a_network(browser, page, address, smollm2, tmp_path):
     opened(page, address)
     assert page.locator(".live-head").get_by_text("Layer 13, head 8").first.is_visible(), "before any model is here"
     said(page, "Tokens: 13, read in")
@@ -144,6 +144,21 @@ def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, addre
     page.locator(".site-next .site-token").first.click()
     said(page, "Tokens: 6, read in")
     assert page.input_value(".site-text").startswith(f"{SENTENCE} ")
+    page.goto(f"{address}#model=smollm2-135m&text={quote(SENTENCE)}&at=23.4&mask=none&seen=after")
+    said(page, "Tokens: 5, read in")
+    until(lambda: edit_of(page)[0] == "none")
+    for name in ("Live HTML: this head", "Live HTML: all heads"):
+        with page.expect_download() as saved:
+            page.get_by_role("button", name=name).click()
+        saved.value.save_as(tmp_path / "live.html")
+        alone = browser.new_context(offline=True).new_page()
+        alone.on("pageerror", lambda error: page.troubles.append(str(error)))
+        alone.goto((tmp_path / "live.html").as_uri())
+        alone.get_by_test_id("heatmap").wait_for()
+        picture = numbers(alone.get_by_test_id("heatmap").evaluate("stage => stage.matrix()"))
+        np.testing.assert_allclose(picture, plain[23].weights(4, mask=None)[0, 0].numpy(), atol=1e-4)
+        assert alone.get_by_test_id("overview").count() == int("all" in name)
+        alone.context.close()
     assert page.troubles == []
 
 
@@ -179,31 +194,4 @@ def test_one_figure_alone_loads_no_model(page, address):
     assert page.locator(".live-head").get_by_text("Layer 1, head 2").first.is_visible()
     page.goto(f"{address}?embed=true&figure=foo")
     page.get_by_text("This page shows no figure called foo; just now it has: head-out.").wait_for()
-    assert page.troubles == []
-
-
-def test_the_head_leaves_the_page_as_a_live_file(browser, page, address, smollm2, tmp_path):
-    opened(page, f"{address}#model=smollm2-135m&text={quote(SENTENCE)}&at=23.4&mask=none&seen=after")
-    said(page, "Tokens: 5, read in")
-    trace = av.capture(smollm2, SENTENCE)
-    wanted = trace[23].weights(4, mask=None)[0, 0].numpy()
-    for name in ("Live HTML: this head", "Live HTML: all heads"):
-        with page.expect_download() as saved:
-            page.get_by_role("button", name=name).click()
-        saved.value.save_as(tmp_path / "live.html")
-        alone = browser.new_context(offline=True).new_page()
-        asked: list[str] = []
-        alone.on("request", lambda request, asked=asked: asked.append(request.url))
-        alone.on("pageerror", lambda error: page.troubles.append(str(error)))
-        alone.goto((tmp_path / "live.html").as_uri())
-        alone.get_by_test_id("heatmap").wait_for()
-        np.testing.assert_allclose(
-            numbers(alone.get_by_test_id("heatmap").evaluate("s => s.matrix()")), wanted, atol=1e-4
-        )
-        assert alone.get_by_test_id("overview").count() == int("all" in name)
-        if "all" in name:
-            alone.mouse.click(*tile(alone, 13 * 9 + 8))
-            alone.get_by_text("Layer 13, head 8").first.wait_for()
-        assert asked == [(tmp_path / "live.html").as_uri()]
-        alone.context.close()
     assert page.troubles == []

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import answered, at_rest, until
@@ -19,7 +18,6 @@ def cells(bar) -> tuple[int, int]:
     return (int(said[1]), int(said[2])) if said else (0, 0)
 
 
-@pytest.mark.slow
 def test_cells_come_one_after_the_other_until_they_are_stopped(server_url, new_page):
     page = new_page()
     page.goto(f"{server_url}/{LONG}")
@@ -34,7 +32,6 @@ def test_cells_come_one_after_the_other_until_they_are_stopped(server_url, new_p
     expect(page.get_by_text("Exact and linearised cells correlate")).to_be_visible()
 
 
-@pytest.mark.slow
 def test_a_circuit_says_what_it_keeps_and_is_saved(server_url, new_page):
     page = new_page()
     page.goto(f"{server_url}/why?why_section=circuit")
