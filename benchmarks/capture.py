@@ -1,8 +1,8 @@
-"""Time and peak extra memory of capture against a plain pass and the eager path, as ratios.
+"""Time and peak extra memory of capture against a plain pass, the eager path and bertviz, as ratios.
 
     python -m benchmarks.capture
 
-The model is SmolLM2 with its trained weights; none of the three computes logits. Times are measured in turns within one
+The model is SmolLM2 with its trained weights; none of the four computes logits. Times are measured in turns within one
 process, as CPU time of one thread; peak memory is measured in a separate process for each.
 """
 
@@ -18,9 +18,10 @@ from transformers import LlamaModel
 
 from attnviz.models.capture import capture
 from attnviz.models.loading import load
-from benchmarks.harness import Row, machine, ratio, risen, rounds, table
+from benchmarks.harness import Row, machine, ratio, risen, rounds, seconds, table
 
 ROUNDS = 7
+BERTVIZ_UP_TO = 512  #: tokens: at 2,048 and 270 heads, bertviz's lists of Python floats would need about 36 GB
 
 
 def main() -> None:
@@ -38,17 +39,20 @@ def main() -> None:
 
 def rows(length: int) -> list[Row]:
     """The table's rows for `length` tokens: the time and memory of each way, and both as ratios."""
-    calls = ways(smollm2(), length)
+    every = ways(smollm2(), length)
+    calls = {name: every[name] for name in ("plain", "ours", "eager")}
     taken = rounds(calls, max(3, ROUNDS * 512 // max(length, 512)))
     plain = taken["plain"]
-    del calls
+    if length <= BERTVIZ_UP_TO:
+        taken["bertviz"] = [seconds(every["bertviz"])]
+    del calls, every
     peaks = {name: peak(name, length) for name in taken}
     return [
         {
             "tokens": f"{length:,}",
             "way": name,
             "CPU time": f"{median(times):.3f} s",
-            "x plain": f"{ratio(times, plain):.2f}",
+            "x plain": f"{ratio(times, plain) if len(times) == len(plain) else median(times) / median(plain):.2f}",
             "peak extra memory": f"{peaks[name] / 2**20:,.0f} MiB",
             "x ours": f"{peaks[name] / peaks['ours']:.2f}",
         }
@@ -57,12 +61,23 @@ def rows(length: int) -> list[Row]:
 
 
 def ways(model: LlamaModel, length: int) -> dict[str, Callable[[], object]]:
-    """The three ways to compute the same attention, each as a function without arguments."""
+    """The four ways to compute the same attention, each as a function without arguments."""
     ids = torch.randint(10, 40_000, (1, length), generator=torch.Generator().manual_seed(0))
+
+    def ours() -> object:
+        return capture(model, input_ids=ids, logits=None)
+
+    def bertviz() -> object:
+        from bertviz import model_view
+
+        weights = run_eager(model, ids).attentions
+        return model_view(weights, [str(n) for n in range(length)], html_action="return")
+
     return {
         "plain": lambda: run_plain(model, ids),
-        "ours": lambda: capture(model, input_ids=ids, logits=None),
+        "ours": ours,
         "eager": lambda: run_eager(model, ids),
+        "bertviz": bertviz,
     }
 
 

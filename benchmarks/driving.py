@@ -8,6 +8,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
 # painted: the second animation frame after a drawing, when the page leaves its mark; start: when the last click or key
 # came in. Both in milliseconds of the browser's own clock.
 CLOCKS = """
@@ -52,12 +54,13 @@ CATEGORIES = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.tim
 EDIT = "attnviz-edit"  # what the page calls the work of a frame in which the edit moved
 
 
-def worked(events: list[dict[str, Any]]) -> list[float]:
-    """Milliseconds of processor time of a page's main thread for each frame in which an edit moved.
+def worked(events: list[dict[str, Any]], name: str = EDIT, *, without: str | None = None) -> list[float]:
+    """Milliseconds of processor time of a page's main thread for each frame that has an event `name`.
 
     From Chromium's trace: a frame's share is everything since the frame before, its own drawing and layout included.
+    Frames with an event `without`, and the two after each, do not count.
     """
-    edits = [event for event in events if event["name"] == EDIT]
+    edits = [event for event in events if event["name"] == name]
     if not edits:
         return []
     pid = collections.Counter(event["pid"] for event in edits).most_common(1)[0][0]
@@ -72,6 +75,10 @@ def worked(events: list[dict[str, Any]]) -> list[float]:
     for _, end, taken in tasks:
         spent[bisect.bisect_left(ends, end)] += taken
     moved = {bisect.bisect_left(ends, event["ts"]) for event in edits if event["pid"] == pid}
+    others = [
+        bisect.bisect_left(ends, event["ts"]) for event in events if event["pid"] == pid and event["name"] == without
+    ]
+    moved -= {number + after for number in others for after in range(3)}
     return [spent[number] / 1000 for number in sorted(moved) if number < len(ends)]
 
 
@@ -129,28 +136,39 @@ def floor(browser: Any, times: int) -> list[float]:
 
 
 class Tab:
-    """One visitor's browser tab, which counts the bytes that it receives."""
+    """One visitor's browser tab, which records everything that it receives."""
 
     def __init__(self, browser: Any) -> None:
         self.context = browser.new_context(bypass_csp=True, viewport={"width": 1440, "height": 900})
         self.page = self.context.new_page()
         self.page.set_default_timeout(120_000)
         self.page.add_init_script(CLOCKS)
-        self.nbytes = 0  #: received since the last `clear`
+        self.frames: list[bytes] = []
+        self.fetched = 0
         self.page.on("websocket", lambda socket: socket.on("framereceived", self._frame))
         network = self.context.new_cdp_session(self.page)
         network.send("Network.enable")
         network.on("Network.loadingFinished", self._fetch)
 
     def _frame(self, payload: bytes | str) -> None:
-        self.nbytes += len(payload.encode() if isinstance(payload, str) else payload)
+        self.frames.append(payload.encode() if isinstance(payload, str) else payload)
 
     def _fetch(self, event: dict[str, Any]) -> None:
-        self.nbytes += int(event["encodedDataLength"])
+        self.fetched += int(event["encodedDataLength"])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes received since the last `clear`."""
+        return sum(map(len, self.frames)) + self.fetched
+
+    def bytes_of(self, component: str) -> int:
+        """Bytes of the messages that carry `component`, whole messages included."""
+        return sum(len(frame) for frame in self.frames if component in carried(frame))
 
     def clear(self) -> None:
         """Reset the recorded times and bytes."""
-        self.nbytes = 0
+        self.frames.clear()
+        self.fetched = 0
         self.page.evaluate("Object.assign(clocks, {start: 0, painted: []})")
 
     def settle(self) -> None:
@@ -213,3 +231,13 @@ class Tab:
         clocks = self.page.evaluate("clocks")
         found = (at for named, at, what in clocks["painted"] if named == name and what != earlier)
         return next(found, float("nan")) - float(clocks["start"])
+
+
+def carried(frame: bytes) -> str:
+    """The name of the component that a message to the browser carries; empty if there is none."""
+    message = ForwardMsg()
+    try:
+        message.ParseFromString(frame)
+    except Exception:  # other messages than Streamlit's carry no component
+        return ""
+    return str(message.delta.new_element.bidi_component.component_name)

@@ -1,11 +1,11 @@
-"""Times and bytes of the explorer in a real browser.
+"""Times and bytes of the explorer in a real browser, and the bytes of bertviz's pages of the same attention.
 
 python -m benchmarks.explorer                            all of it, in about three minutes
 python -m benchmarks.explorer --picks 5 --lengths 200    quicker and rougher, and one length
 
 Bytes are what reaches the browser once the page is warm: messages on the web socket and fetches.
 Times are the browser's: from the key or the click to the second animation frame after the drawing.
-Needs Chromium.
+Needs Chromium and bertviz (requirements-dev.txt).
 """
 
 import argparse
@@ -15,17 +15,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
+import bertviz
 import torch
 
 from attnviz.analysis.model_run import Request, run_model
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
 from benchmarks.driving import OVERVIEW, Tab, floor
-from benchmarks.harness import Row, above, at_most, chromium, machine, ms, served, size, spread, table
+from benchmarks.harness import Row, above, at_most, chromium, machine, ms, served, size, spread, table, times
 
 MODEL = "smollm2-135m"
 LENGTHS = (20, 200)
 HEADS = 270
+LAYER = 13  # the layer to give bertviz when all layers would be too much for it
 UNREAD = 5  # new sentences of a length
 AGAIN = 6  # how often to request a sentence that was computed before
 #: of one token each, at the beginning too
@@ -41,6 +43,7 @@ class Ours:
 
     tokens: int
     new_bytes: int  #: everything that is sent for a new sentence
+    overview_bytes: int  #: the overview's message alone
     new: float  #: from the last key until the overview is painted, including the model's pass
     known: float  #: the same for a sentence that was computed before
     passed: float  #: the model's own pass over that sentence, by the clock on the wall, on one thread
@@ -54,6 +57,7 @@ class Ours:
         return {
             "tokens": str(self.tokens),
             "sent for a new sentence": size(self.new_bytes),
+            "of which the overview": size(self.overview_bytes),
             "new sentence painted": ms(self.new),
             "of which the pass": ms(self.passed),
             "earlier sentence painted": ms(self.known),
@@ -78,7 +82,7 @@ def ours(tab: Tab, loaded: LoadedModel, tokens: int, picks: int) -> Ours:
     first, second, *others = unread(tokens)
     tab.read(first)
     new = median(tab.read(each)[OVERVIEW] for each in (*others, second))
-    sent = tab.nbytes
+    sent, own = tab.nbytes, tab.bytes_of("overview")
     known = median(tab.read((first, second)[n % 2])[OVERVIEW] for n in range(AGAIN))
     chosen = random.Random(tokens).sample(range(HEADS), 2 * picks)
     cold = median([tab.pick(tile) for tile in chosen[::2]])
@@ -86,7 +90,22 @@ def ours(tab: Tab, loaded: LoadedModel, tokens: int, picks: int) -> Ours:
     pointed = median(tab.pick(tile, pointed=True) for tile in chosen[1::2])
     request = Request(MODEL, second)
     passed = 1e3 * median(timeit.repeat(lambda: run_model(request, loaded), number=1, repeat=3))
-    return Ours(tokens, sent, new, known, passed, carried, cold, pointed, tab.drag())
+    return Ours(tokens, sent, own, new, known, passed, carried, cold, pointed, tab.drag())
+
+
+def beside(ours: Ours, loaded: LoadedModel) -> Iterator[Row]:
+    """bertviz's two pages at one length, with all layers where that is feasible, beside what shows the same here."""
+    run = run_model(Request(MODEL, unread(ours.tokens)[1]), loaded)
+    labels, layers = list(run.source.labels), [layer.weights() for layer in run.stacks[0].layers]
+    few = ours.tokens <= 20
+    for view, mine, shown in (
+        ("model_view", ours.overview_bytes, layers),
+        ("head_view", ours.pick_bytes, layers if few else [layers[LAYER]]),
+    ):
+        page = getattr(bertviz, view)(shown, labels, html_action="return").data
+        name = view if shown is layers else f"{view}, one layer"
+        nbytes = len(page.encode())
+        yield {"tokens": str(ours.tokens), "bertviz": name, "its bytes": size(nbytes), "x ours": times(mine, nbytes)}
 
 
 def met(mine: dict[int, Ours], empty: float) -> Iterator[Row]:
@@ -101,6 +120,7 @@ def met(mine: dict[int, Ours], empty: float) -> Iterator[Row]:
         yield at_most("overview of a sentence read before, 200 tokens", ours.known, 90, ms)
         new = f"new sentence, 200 tokens, until the overview: the pass ({ms(ours.passed)}) + 250 ms"
         yield at_most(new, ours.new, ours.passed + 250, ms)
+        yield at_most("bytes of the overview, 200 tokens", ours.overview_bytes, 300_000, size)
 
 
 def main() -> None:
@@ -120,6 +140,7 @@ def main() -> None:
         # at few tokens most of the time is where in a frame a click falls
         mine = {n: ours(tab, loaded, n, asked.picks * (5 if n <= 20 else 1)) for n in asked.lengths}
     print(table([each.row() for each in mine.values()]), flush=True)
+    print(table([row for each in mine.values() for row in beside(each, loaded)]))
     print(table([*met(mine, empty)]), f"at the end: {machine()}", sep="\n")
 
 

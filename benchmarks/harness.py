@@ -35,24 +35,26 @@ def chromium() -> Iterator[Any]:
         yield browser
 
 
-def risen(act: Callable[[], object]) -> int:
-    """Bytes by which this process's resident set, as the kernel tracks it, rises at its peak while `act` runs.
+def risen(act: Callable[[], object], pid: int | None = None) -> int:
+    """Bytes by which a process's resident set, as the kernel tracks it, rises at its peak while `act` runs.
 
-    What `act` gives is still referenced.
+    Of this process where none is named; what `act` gives is still referenced.
     """
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")  # reset the recorded peak
-    before = memory("VmRSS")
+    if pid is None:
+        pid = os.getpid()
+        gc.collect()
+        ctypes.CDLL(None).malloc_trim(0)
+    Path(f"/proc/{pid}/clear_refs").write_text("5")  # reset the recorded peak
+    before = memory(pid, "VmRSS")
     held = act()
-    peak = memory("VmHWM")
+    peak = memory(pid, "VmHWM")
     del held
     return peak - before
 
 
-def memory(field: str) -> int:
-    """Memory of this process in bytes, as the kernel reports it: VmRSS is the current value, VmHWM the peak."""
-    for line in Path("/proc/self/status").read_text().splitlines():
+def memory(pid: int, field: str) -> int:
+    """Memory of a process in bytes, as the kernel reports it: VmRSS is the current value, VmHWM the peak."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith(field + ":"):
             return int(line.split()[1]) * 1024
     raise RuntimeError(f"the kernel does not report {field}")
@@ -108,6 +110,12 @@ def size(nbytes: float) -> str:
 
 def ms(value: float) -> str:
     return f"{value:,.0f} ms"
+
+
+def times(mine: float, theirs: float) -> str:
+    """`theirs` as a multiple of `mine`, as text."""
+    share = theirs / mine
+    return f"{share:.1f}x" if share < 10 else f"{share:,.0f}x"
 
 
 def table(rows: Sequence[Mapping[str, str]]) -> str:

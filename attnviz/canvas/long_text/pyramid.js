@@ -5,7 +5,7 @@ import { Latest } from "../shared/component.js";
 import { ARROWS } from "../shared/controls.js";
 import { createBox, el } from "../shared/dom.js";
 import { listenToGestures } from "../shared/plot_gestures.js";
-import { createStage, fillBox, frameBox, oncePerFrame, pause, sizeCanvas } from "../shared/surface.js";
+import { createStage, fillBox, frameBox, measureTime, oncePerFrame, pause, sizeCanvas } from "../shared/surface.js";
 import { placeOn, sharpness } from "../shared/window.js";
 import { clampZoom, EVERYTHING, zoomAt } from "../shared/zoom.js";
 import { codeColours, drawInPlot, drawNames, ROOM } from "./text_scene.js";
@@ -118,6 +118,7 @@ export class Pyramid {
   drawNow() {
     const { scene, whole, plot, first, perPixel, marked } = this;
     if (!scene || !this.stage.clientWidth) return;
+    const start = performance.now();
     const context = sizeCanvas(this.canvas, this.stage.clientWidth, this.stage.clientHeight);
     const canvas = canvasContext(this.canvas);
     canvas.imageSmoothingEnabled = false;
@@ -138,6 +139,7 @@ export class Pyramid {
     if (this.zoom.z > 1.5 && whole) this.drawMap(context, whole.picture, scene.theme);
     this.stage.dataset.step = String(this.step);
     this.stage.dataset.waiting = String([...this.tiles.values()].filter((tile) => !tile).length);
+    measureTime("attnviz-pyramid", start);
   }
 
   /** @param {number} i @param {number} j */
@@ -173,10 +175,12 @@ export class Pyramid {
   /** @param {string} name @param {Overview} head @param {number} step @param {number} i @param {number} j */
   async bring(name, head, step, i, j) {
     this.tiles.keep(name, null);
+    const start = performance.now();
     try {
       const tile = await this.does.supply().tile(head, this.rule, step, i, j);
       if (tile) this.tiles.keep(name, this.paint(tile, i * TILE * step, j * TILE * step, step));
       else this.tiles.delete(name);
+      measureTime("attnviz-tile", start);
     } catch {
       await pause(AGAIN); // else every frame would ask a server that is away
       this.tiles.delete(name);
