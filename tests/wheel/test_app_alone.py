@@ -22,7 +22,6 @@ from tests.wheel import environments
 from tests.wheel.environments import ROOT
 
 pytestmark = pytest.mark.slow
-TEXT = "the cat sat on a mat and the cat sat on\na cat ran off and a cat ran off\n"
 
 
 def test_the_wheel_says_what_it_is_and_asks_for_little(wheel):

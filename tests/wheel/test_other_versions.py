@@ -1,7 +1,10 @@
-"""torch and transformers have no ceiling: the library does its work with the newest that can be had."""
+"""The lower bounds of pyproject.toml are true, and torch and transformers have no ceiling.
+
+With exactly the lowest versions, and with the newest that can be had, the library does its work.
+"""
 
 import json
-from importlib.metadata import version
+from importlib.metadata import distributions, version
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ from tests.wheel.test_core_alone import PROGRAM
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(1800),  # gigabytes, the first time
-    pytest.mark.skipif(environments.uv() is None, reason="uv, which finds the newest versions, is not installed"),
+    pytest.mark.skipif(environments.uv() is None, reason="uv, which finds versions, is not installed"),
 ]
 NEWEST = ("torch", "transformers")
 
@@ -52,15 +55,43 @@ VERSIONS = (
 )
 
 
-def test_core_capture_and_notebook_on_the_newest_versions(wheel: Path, tmp_path: Path) -> None:
+def does_its_work(made: Installed) -> None:
+    done = made.run(made.python, "-W", "error::UserWarning:attnviz", "-c", PROGRAM + MODELS)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_lower_bound_is_met_by_a_version_that_works_and_a_page_has_its_figure(
+    wheel: Path, tmp_path: Path
+) -> None:
+    """Those that are not are told to be raised: a bound that nothing can have has never been tried."""
+    (away := tmp_path / "away").mkdir()
+    made = Installed(environments.lowest(tmp_path / "venv", wheel, "app"), away)
+    (packages,) = (made.python.parents[1] / "lib").glob("python*/site-packages")
+    have = {
+        each.metadata["Name"].lower().replace("-", "_"): each.version for each in distributions(path=[str(packages)])
+    }
+    for asked in environments.asked_for(wheel, "app"):
+        if asked.name == environments.AS_HERE:
+            continue
+        (bound,) = (each.version for each in asked.specifier if each.operator == ">=")
+        found = have[asked.name.lower().replace("-", "_")]
+        assert found == bound or found.startswith(f"{bound}."), f"{asked} is met by {found} at the lowest"
+    does_its_work(made)
+    files = ["head.html", "sharing.csv"]
+    done = made.commands(
+        *(["figure", link, "-o", file] for link, file in zip(("/?scaled=false", "sharing"), files, strict=True))
+    )
+    assert [each.returncode for each in done] == [0, 0], done
+    assert len((away / "sharing.csv").read_text().splitlines()) == 7, "32 query heads on 1, 2, 4 to 32 K/V heads"
+
+
+def test_the_library_on_the_newest_versions(wheel: Path, tmp_path: Path) -> None:
     there = environments.newest_there_are(tmp_path, *NEWEST)
     if there is None:
         pytest.skip("the newest versions are not installed here: no index could be asked for them")
-    away = tmp_path / "away"
-    away.mkdir()
+    (away := tmp_path / "away").mkdir()
     has_it = version("torch").split("+")[0] == there["torch"].split("+")[0]
     made = Installed(environments.newest(tmp_path / "venv", wheel, "models", "notebook", torch_as_here=has_it), away)
     versions = json.loads(made.run(made.python, "-c", VERSIONS).stdout)
     assert [each.split("+")[0] for each in versions] == [there[name].split("+")[0] for name in NEWEST]
-    done = made.run(made.python, "-W", "error::UserWarning:attnviz", "-c", PROGRAM + MODELS)
-    assert done.returncode == 0, done.stderr
+    does_its_work(made)
