@@ -34,10 +34,8 @@ def as_before() -> Iterator[None]:
     [
         ({"LANG": "zh_CN.UTF-8"}, "zh"),
         ({"LANG": "en_US.UTF-8"}, None),
-        ({"LANG": "C"}, None),
         ({"LANG": "zh_CN.UTF-8", "LC_ALL": "en_GB.UTF-8"}, None),
         ({"LANG": "en_US.UTF-8", "LANGUAGE": "zh_CN:en"}, "zh"),
-        ({"LANG": "zh_CN.UTF-8", "LC_ALL": ""}, "zh"),
         ({}, None),
     ],
 )
@@ -71,7 +69,7 @@ def said(*arguments: str, **environment: str) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("command", [(), ("figure",), ("heads",), ("serve",)], ids=str)
+@pytest.mark.parametrize("command", [(), ("figure",)], ids=str)
 def test_the_help_is_chinese_where_the_environment_is(command: tuple[str, ...]):
     """No line of the help has more than three English words in a row, but names, options and examples."""
     told = said(*command, "--help", LANG="zh_CN.UTF-8")

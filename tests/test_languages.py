@@ -49,12 +49,9 @@ def test_lists_clauses_and_sentences_are_joined_as_chinese_joins_them():
     [
         ("zh", "zh"),
         ("zh-CN", "zh"),
-        ("zh_CN.UTF-8", "zh"),
         ("zh-Hans-SG", "zh"),
         ("zh-TW", "zh"),  # one written language for both: its reader reads it sooner than English
-        ("en-GB", "en"),
         ("zhx", "en"),
-        ("C", "en"),
         ("../zh", "en"),
         ("", "en"),
         (None, "en"),
