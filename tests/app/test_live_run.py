@@ -35,30 +35,6 @@ def test_a_step_waits_for_its_turn_unless_other_processes_compute_it(line, elsew
     assert line.n_working == 0
 
 
-def test_who_waits_goes_before_the_next_part_of_a_long_computation(line, monkeypatch):
-    monkeypatch.setattr(live_run, "FIRST_AFTER", 60.0)
-    one_place, order = model_cache.WaitingLine(1, 9), []
-    monkeypatch.setattr(model_cache.process_caches(), "line", one_place)
-
-    def other():
-        with one_place.turn(lambda _before: None):
-            order.append("another visitor")
-
-    waiting = threading.Thread(target=other, daemon=True)
-
-    def parts():
-        waiting.start()
-        until(lambda: one_place.n_waiting == 1)
-        for number in range(1, 4):
-            order.append(number)
-            yield np.int64(number)
-
-    assert live_run.advance("section", "key", parts, lambda number: number == 3).result == 3
-    waiting.join(45)
-    assert order == [1, "another visitor", 2, 3]
-    assert (one_place.n_working, one_place.n_waiting) == (0, 0)
-
-
 def test_two_long_computations_leave_a_place_to_who_typed_a_sentence(line, monkeypatch):
     monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
     may_end, at_once = threading.Event(), []

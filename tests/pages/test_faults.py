@@ -21,7 +21,6 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from attnviz.analysis import own_process
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.shared_results import finished_results
-from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.base.packed import unpack_blob
 from attnviz.models.loading import cache_folder, load_model
 from tests.broken_disks import filling_disk
@@ -226,11 +225,3 @@ def test_a_training_whose_process_is_killed(visit, monkeypatch):
 
 
 # --- too many at once
-
-
-def test_a_line_that_is_full(visit, fresh, mine):
-    fresh.line = WaitingLine(1, 0)
-    with fresh.line.turn(print):
-        page = agreed(visit, mine)
-    assert "0 visitors are waiting here already; try again in a minute" in sentence(page)
-    heard(page.run())

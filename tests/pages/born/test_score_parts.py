@@ -8,8 +8,6 @@ import torch
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.life import forward
 from attnviz.pages.born.maths.score_parts import attribute_score
-from attnviz.pages.born.panels.film import score_steps
-from tests.pages.conftest import said, sound
 
 
 @pytest.mark.parametrize("ablated", [(), ((0, 0),)])
@@ -29,15 +27,3 @@ def test_the_table_adds_up_to_the_log_odds_of_the_weight(name, ablated):
             assert found.table.sum() - found.entropy == pytest.approx(math.log(weight / others), abs=2e-3)
             if ablated:
                 assert abs(found.table[:, found.parts.index("0.0")]).max() == 0
-
-
-def test_the_table_grows_with_the_head_because_of_the_head_before_it(visit):
-    run = life.read(life.LIFE)
-    copies = life.repeat_words("the cat saw a red bird", run.config)
-    steps = score_steps(life.LIFE, copies.ids, run.strongest_head(run.induction), 7, 2, ())
-    previous = ".".join(map(str, run.strongest_head(run.previous)))
-    written = [float(each.table[:, each.parts.index(previous)].sum()) for each in steps]
-    assert abs(written[0]) < 0.5
-    assert written[-1] > 5
-    page = sound(visit("born", born_at="1500"))
-    assert f"**head {previous}** adds most, {written[-1]:+.1f}" in said(page)

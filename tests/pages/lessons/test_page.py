@@ -90,15 +90,6 @@ def test_a_plan_fills_its_45_and_its_90_minutes(lesson):
     assert all(minutes >= 0 for row in rows for minutes in row)
 
 
-@pytest.mark.parametrize("kind", ["worksheet", "plan"])
-def test_markup_in_a_lecturers_lesson_is_on_paper_as_it_stands(visit, kind):
-    own = OWN.replace("Two ways", HOSTILE).replace("this", HOSTILE).replace("Look at", f"{HOSTILE} :blue[<b>x</b>]")
-    page = visit("lessons", lesson="own", l_paper=kind, l_text=HOSTILE, l_own=link_reading.pack([own]))
-    (sheet,) = [part.proto.body for part in page.get("html") if "l-paper" in part.proto.body]
-    assert HOSTILE in unescape(sheet)
-    assert not re.search(r"<(img|script|a)\b", sheet)
-
-
 OWN = """title = "Mine"
 
 [[step]]
@@ -155,7 +146,13 @@ def test_markup_in_a_lecturers_lesson_is_shown_as_it_stands(visit):
         re.sub('"[^"]+"', f'"{HOSTILE}"', line) if not line.startswith(kept) else line for line in OWN.splitlines()
     ]
     notes = [f'{key} = "{HOSTILE}"' for key in ("do", "say", "wrong")]
-    page = visit("lessons", lesson="own", l_notes="true", l_own=link_reading.pack(["\n".join(lines + notes)]))
+    link = {"l_notes": "true", "l_own": link_reading.pack(["\n".join(lines + notes)])}
+    for kind in ("worksheet", "plan"):
+        paper_of_it = visit("lessons", lesson="own", l_paper=kind, l_text=HOSTILE, **link)
+        (sheet,) = [part.proto.body for part in paper_of_it.get("html") if "l-paper" in part.proto.body]
+        assert HOSTILE in unescape(sheet)
+        assert not re.search(r"<(img|script|a)\b", sheet)
+    page = visit("lessons", lesson="own", **link)
     assert errors(page) == []
     answer(page, "1")
     shown = [

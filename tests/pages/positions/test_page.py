@@ -5,15 +5,6 @@ import pytest
 from tests.pages.conftest import said, sound, with_code
 
 
-def test_a_table_that_ends_is_said_to_end(visit):
-    page = visit("positions", p_section="scores", p_encoding="learned", p_shift="1000")
-    assert "position 1063 has no learned vector: the table ends at 511" in said(page)
-    for n, ends in ((8, True), (2, False)):
-        shown = said(sound(visit("positions", p_section="scores", p_n=str(n))))
-        assert "at distance 0" in shown
-        assert (f" at {n - 1} back" in shown) is ends
-
-
 def test_a_real_head_without_rope_for_whom_no_model_runs_twice(visit, smollm2, monkeypatch):
     link = {"p_section": "head", "p_text": "The cat sat on the mat"}
     page = sound(visit("positions", **link))
