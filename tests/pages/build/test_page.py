@@ -51,14 +51,6 @@ def test_tensors_of_a_step_are_small_in_the_map_as_they_are_large_on_the_board(s
         assert len(shown["cells"]) == len(result["rows"]) == len(result["text"])
 
 
-def test_the_code_shown_gives_the_numbers_shown() -> None:
-    app = opened(b_step="softmax", b_pos="rope", b_mask="window", b_qknorm="true")
-    names, _printed = ran(with_code(app).code[-1].value)
-    shown = header(app)["boards"][0]["sheets"][-1]["text"]
-    weights = names["weights"][0, 0].detach().numpy()
-    np.testing.assert_allclose([[number(t) for t in row] for row in shown], weights, atol=0.006)
-
-
 def test_an_edit_in_the_link_is_used_everywhere() -> None:
     edits = [["W_Q", 0, 0, 5.0], ["W_V", 1, 1, -2.0]]
     app = sound(opened(b_step="project", b_at=link_reading.pack({"e": edits})))
@@ -71,9 +63,10 @@ def test_an_edit_in_the_link_is_used_everywhere() -> None:
     assert header(app)["boards"][0]["sheets"][1]["text"][0][0] != "5.0"
 
 
-def test_the_chosen_cell_head_and_sentence_come_from_the_link() -> None:
+def test_the_chosen_cell_head_and_sentence_come_from_the_link_and_the_code_shown_gives_their_numbers() -> None:
     place = link_reading.pack({"r": 2, "c": 1, "h": 1, "s": 1})
-    board = header(opened(b_step="softmax", b_batch="2", b_at=place))
+    app = opened(b_step="softmax", b_batch="2", b_at=place)
+    board = header(app)
     steps = {step["id"]: step["boards"] for step in board["map"]["steps"]}
     assert list(steps)[:3] == ["embed", "project", "split"]
     assert steps["sum"][0][:2] == [steps["softmax"][0][-1], steps["split"][2][-1]], "what was made goes on"
@@ -82,3 +75,5 @@ def test_the_chosen_cell_head_and_sentence_come_from_the_link() -> None:
     config = Config(batch=2)
     shown = [[number(t) for t in row] for row in board["boards"][0]["sheets"][-1]["text"]]
     np.testing.assert_allclose(shown, run(config).tensors["weights"][1, 1], atol=0.006)
+    names, _printed = ran(with_code(app).code[-1].value)
+    np.testing.assert_allclose(shown, names["weights"][1, 1].detach().numpy(), atol=0.006)

@@ -109,17 +109,15 @@ def test_the_picture_writes_what_torch_computes(found, order, turned, row):
     assert ("As typed it is" in sentence) == (turned < 100 or order != ORDERS[0])
 
 
-def test_the_page_opens_with_the_words_that_a_link_has_moved(visit, monkeypatch):
-    monkeypatch.setattr("attnviz.app.cache.model_cache.get_run", lambda *_: pytest.fail("no model is asked"))
-    order = ".".join(map(str, ORDERS[2]))
-    page = sound(visit("positions", p_words=order, p_row="9", p_pair="40", p_turned="70"))
+def test_the_page_opens_with_the_words_that_a_link_has_moved_and_a_model_reads_others(visit, smollm2, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("attnviz.app.cache.model_cache.get_run", lambda *_: pytest.fail("no model is asked"))
+        order = ".".join(map(str, ORDERS[2]))
+        page = sound(visit("positions", p_words=order, p_row="9", p_pair="40", p_turned="70"))
+        assert drawn(visit("positions", p_words="1.1.2"))[0]["order"] == ORDERS[0], "no order of these words"
     header, _payload = drawn(page)
     assert (header["at"], header["order"], header["row"], header["pair"]) == (70, ORDERS[2], 9, 31)
-    assert drawn(visit("positions", p_words="1.1.2"))[0]["order"] == ORDERS[0], "no order of these words"
     assert f"order = {ORDERS[2]}" in with_code(page).code[0].value
-
-
-def test_ones_own_sentence_is_read_by_the_model(visit, smollm2):
     header, _payload = drawn(sound(visit("positions", p_text="Two birds sang", p_layer="11", p_head="1")))
     assert header["tokens"] == ["Two", "birds", "sang"]
     assert header["row"] == 2, "the last of fewer words"

@@ -41,7 +41,7 @@ def test_the_columns_follow_model_length_and_batch_and_a_prime_number_of_heads_h
     assert len(columns_on(sound(app))) == 2
 
 
-def test_three_numbers_are_shown_and_named(visit):
+def test_three_numbers_are_shown_and_named_and_whether_a_model_fits(visit):
     app = sound(visit("sharing", h_view="count", h_model="gemma-3-27b", h_context="8192"))
     found = metrics(app)
     assert found["Ideal cache"] == "1.031 GiB"
@@ -50,6 +50,9 @@ def test_three_numbers_are_shown_and_named(visit):
     assert "1,107,296,256 B" in said(app)
     assert "1,106,870,272 B" in said(app)
     assert "Layer by layer" in said(app)
+    app = sound(visit("sharing", h_view="size", h_model="llama-3.1-8b", h_gpu="a100-80gb"))
+    assert "It fits" in app.success[0].value
+    assert metrics(app)["Context where no batch helps"] == "769 tokens"
 
 
 OWN = {"h_from": "own", "h_n_layers": "1", "h_d_model": "512", "h_n_heads": "8", "h_n_kv_heads": "1", "h_d_head": "64"}
@@ -75,12 +78,6 @@ def test_what_cannot_be_counted_or_does_not_fit_is_refused_in_one_sentence(visit
     app = visit("sharing", **{"h_view": "count"} | link)
     assert refusal in html.unescape(app.error[0].value)
     assert not app.exception
-
-
-def test_a_model_that_fits_is_told(visit):
-    app = sound(visit("sharing", h_view="size", h_model="llama-3.1-8b", h_gpu="a100-80gb"))
-    assert "It fits" in app.success[0].value
-    assert metrics(app)["Context where no batch helps"] == "769 tokens"
 
 
 def test_the_proof_shows_formula_and_measurement_side_by_side_and_hides_no_mismatch(visit, monkeypatch):

@@ -40,6 +40,10 @@ def test_every_section_watches_the_masked_token(masked, read):
     assert abs(whole - other) > 0.01
     assert made.total == pytest.approx(whole, abs=1e-3)
     assert sum(part.value for part in made.by_size) == pytest.approx(whole, abs=1e-3)
+    with torch.no_grad():
+        shares = masked.model(**masked.tokenizer(TEXT, return_tensors="pt")).logits[0, AT].softmax(-1)
+    assert made.lens[-1] == pytest.approx(shares[list(ids)].numpy(), abs=1e-5), "the lens ends with the model's answer"
+    assert made.ranks[-1].tolist() == [int((shares > shares[id]).sum()) + 1 for id in ids]
     without = parts.run(read, masked, parts.TokenQuestion(), made.strongest)
     assert without.total != pytest.approx(whole, abs=1e-3)
     assert sum(part.value for part in without.by_size) == pytest.approx(without.total, abs=1e-3)
