@@ -81,9 +81,9 @@ def test_the_arithmetic_of_every_cell_of_every_step_gives_that_cell_from_the_num
                 assert evaluated(board.cell(r, c)) == pytest.approx(values[r, c], abs=2e-4), (step, r, c)
             areas, tokens = board.cell(draw.randrange(len(values)), draw.randrange(len(values[0])))
             lit = [(sheet, board.sheets[sheet].values[r0:r1, c0:c1]) for sheet, r0, r1, c0, c1 in areas]
-            for kind, number in tokens:
+            for kind, figure in tokens:
                 if kind not in ("op", "n") and lit:
-                    assert any(np.isclose(values, number).any() for sheet, values in lit if sheet == int(kind))
+                    assert any(np.isclose(values, figure).any() for sheet, values in lit if sheet == int(kind))
 
 
 def test_the_steps_to_the_ffn_are_those_of_torch_s_own_encoder_layer() -> None:

@@ -48,6 +48,7 @@ def test_the_code_of_a_what_if_prints_what_is_on_screen(visit, link):
     """The row and the cell that change most, which the page names, and how far the next token's probability moves."""
     page = visit("explore", open_what_if="true", **link)
     code = next(block.value for block in with_code(page).code if "before[" in block.value)
+    assert len(canvases_on(page)) == 5, "the overview, the head, and it before, after and their difference"
     found, printed = ran(code)
     row = int(re.search(r"before\[(\d+)\]", code)[1])
     old, new = (found[name][row].detach().numpy().astype(float) for name in ("before", "after"))
@@ -60,3 +61,10 @@ def test_the_code_of_a_what_if_prints_what_is_on_screen(visit, link):
     assert [line.split()[-1] for line in lines[: len(new)]] == [f"{value:.4f}" for value in new]
     if "shift" in found:
         assert f"Other tokens get {format_number(found['shift'], '.1%')} of the probability" in said(page)
+
+
+def test_a_silenced_head_is_said_to_keep_its_weights_and_the_head_that_changes_most_is_drawn(visit):
+    words = said(visit("explore", open_what_if="true", c=link_reading.pack({"quiet": ["13.8"]})))
+    assert "its own weights cannot change" in words
+    assert "changes most:" in words.split("Drawn is the head that changes most")[1]
+    assert "No row of this picture" not in words

@@ -1,5 +1,7 @@
 """What attention costs: the page's numbers against the core's, a machine's time by hand, and the section in use."""
 
+from attnviz.core import traffic
+from attnviz.core.costs import Machine
 from attnviz.models.architecture import gpus
 from attnviz.pages.fast.maths import cost
 from tests.pages.conftest import charts, read, sound
@@ -12,6 +14,15 @@ def test_bytes_of_four_heads_counted_by_hand():
     assert result.whole_matrix.bytes_moved.total == 4 * (2 * 4 * 100 * 8 + 2 * 2 * 100 * 8 + 4 * 4 * 100 * 100)
     assert result.tiles.bytes_moved.total == 4 * (2 * 4 * 100 * 8 + 2 * 4 * 7 * 100 * 8 + 4 * 100)
     assert result.whole_matrix.flops == result.tiles.flops == 4 * 4 * 100 * 100 * 8
+
+
+def test_a_step_is_bound_by_what_takes_longer():
+    way = cost.WayCost(traffic.BytesMoved(0, 0, 0, 10, 0, 0, 0), 300)
+    assert way.intensity == 30
+    slow = way.roofline_step(Machine(peak=10, bandwidth=1000, memory=1))
+    assert (slow.seconds, slow.bound) == (30.0, "compute")
+    starved = way.roofline_step(Machine(peak=1000, bandwidth=10, memory=1))
+    assert (starved.seconds, starved.bound) == (1.0, "memory")
 
 
 def test_the_section_says_what_both_ways_move_and_what_a_gpu_needs(visit):
