@@ -24,22 +24,22 @@ def frozen(module: nn.Module, given: tuple[Tensor, ...], answered: Tensor) -> Te
 
 @contextmanager
 def leaves_of(
-    model: nn.Module, given: dict[str, str], answered: dict[str, str], instead: Iterator[Tensor] | None = None
-) -> Iterator[dict[str, Tensor]]:
+    model: nn.Module, given: dict[Any, str], answered: dict[Any, str], instead: Iterator[Tensor] | None = None
+) -> Iterator[dict[Any, Tensor]]:
     """Leaves by name: what some modules are given, what others answer, and what embeddings do.
 
     `given` and `answered` hold modules by the names of parts. `instead` has other numbers for what is given.
     """
-    leaves: dict[str, Tensor] = {}
+    leaves: dict[Any, Tensor] = {}
 
-    def leaf(name: str, value: Tensor) -> Tensor:
+    def leaf(name: Any, value: Tensor) -> Tensor:
         leaves[name] = value.detach().requires_grad_()
         return leaves[name].clone()  # Falcon adds to it in place
 
-    def before(part: str) -> Any:
+    def before(part: Any) -> Any:
         return lambda _m, x: (leaf(part, x[0] if instead is None else next(instead)), *x[1:])
 
-    def after(part: str) -> Any:
+    def after(part: Any) -> Any:
         return lambda _m, _x, y: (leaf(part, y[0]), *y[1:]) if isinstance(y, tuple) else leaf(part, y)
 
     with ExitStack() as stack:
@@ -55,7 +55,7 @@ def leaves_of(
         yield leaves
 
 
-def slopes_times_values(number: Tensor, model: nn.Module, leaves: dict[str, Tensor]) -> dict[str, Tensor]:
+def slopes_times_values(number: Tensor, model: nn.Module, leaves: dict[Any, Tensor]) -> dict[Any, Tensor]:
     """What each leaf and each bias adds to a number that is linear in them."""
     named = model.named_parameters(remove_duplicate=False)
     every = leaves | {name: each for name, each in named if name.endswith("bias") and each.dim() == 1}
