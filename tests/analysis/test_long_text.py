@@ -22,7 +22,7 @@ from attnviz.pages.explore.maths import long_texts
 
 NODE = shutil.which("node", path=Path(sys.executable).parent) or shutil.which("node")
 CHAPTER = 640  #: tokens of the chapter whose eager weights are computed in float64
-PLACES = [(0, 1), (6, 3), (13, 8), (22, 0), (29, 4)]
+PLACES = [(0, 1), (3, 4), (6, 3), (9, 0), (13, 8)]
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +31,7 @@ def chapter(smollm2):
     run = run_model(Request("smollm2-135m", long_texts.shipped_text("alice"), limit=CHAPTER), smollm2)
     exact = copy.deepcopy(smollm2.model).double()
     exact.set_attn_implementation("eager")
+    del exact.model.layers[14:]
     eager = {}
 
     def keep(layer):

@@ -30,15 +30,6 @@ def test_entropy_of_a_3x3_case_worked_by_hand():
     close(measures.entropy_share(BY_HAND), [0, by_hand[1] / math.log(3), 1])
 
 
-def test_induction_and_duplicates_of_a_4x4_case_worked_by_hand():
-    weights = torch.tensor(
-        [[1, 0, 0, 0], [0.5, 0.5, 0, 0], [0.2, 0.7, 0.1, 0], [0.1, 0.2, 0.3, 0.4]], dtype=torch.float64
-    )
-    tokens = torch.tensor([7, 8, 7, 7])  # A B A A
-    close(measures.duplicate_token_score(weights, tokens), [math.nan, math.nan, 0.2, 0.1 + 0.3])
-    close(measures.induction_score(weights, tokens), [math.nan, math.nan, 0.7, 0.2 + 0.4])
-
-
 def test_queries_are_the_last_of_the_keys_when_decoding():
     full = random_weights(1, 2, 6, 0)
     tokens = torch.tensor([1, 2, 1, 2, 1, 2])
