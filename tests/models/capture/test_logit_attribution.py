@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
-from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import capture, logit_diff
@@ -16,7 +15,6 @@ from tests.models.attribution.test_patching import t5
 from tests.models.capture.family_inputs import text
 from tests.models.capture.leaves import leaves_of, slopes_times_values
 from tests.models.capture.test_score_attribution import other_family
-from tests.models.capture.tiny_config import changed, classes, tiny
 from tests.models.tiny import llama, padded, tokens
 from tests.models.tiny_streams import STREAMS
 
@@ -89,11 +87,8 @@ def test_what_was_held_fixed_is_said_and_bars_and_sources_add_up(family):
     "name", ["biogpt", "deepseek_v3", "electra", "glm4", "gpt_oss", "minicpm3", "mixtral", "modernbert", "stablelm"]
 )
 def test_other_families_add_up_too(name):
-    _, config_class = classes(name)
-    config = tiny(config_class, **changed(name, config_class))
-    torch.manual_seed(0)
-    model = (AutoModelForMaskedLM if "bert" in name else AutoModelForCausalLM).from_config(config).eval()
-    trace = capture(model, input_ids=text(config)["input_ids"], residual=True, logits="all")
+    model = other_family(name)
+    trace = capture(model, input_ids=text(model.config)["input_ids"], residual=True, logits="all")
     found = trace.logit_attribution(7, position=4)
     assert_close(found.total, trace.logits[:, 4, 7], rtol=1e-4, atol=1e-4)
     assert_close(found.sources(1, 1).sum(1), found.heads[:, 1, 1], rtol=1e-4, atol=1e-5)

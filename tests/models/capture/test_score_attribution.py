@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
-from transformers import AttentionInterface, AutoModelForCausalLM, AutoModelForSeq2SeqLM
+from transformers import AttentionInterface, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import Trace, ablate, capture, intervene
@@ -35,8 +35,8 @@ def other_family(name: str) -> nn.Module:
     _, config_class = classes(name)
     config = tiny(config_class, **changed(name, config_class))
     torch.manual_seed(0)
-    auto = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
-    model = auto.from_config(config).eval()
+    other = AutoModelForMaskedLM if "bert" in name else AutoModelForCausalLM
+    model = (AutoModelForSeq2SeqLM if config.is_encoder_decoder else other).from_config(config).eval()
     for parameter in model.parameters():
         parameter.data += 0.2 * torch.randn_like(parameter) if parameter.dim() == 1 else parameter.data
     return model

@@ -9,14 +9,13 @@ from transformers import (
     GPT2Config,
     GPT2LMHeadModel,
     GPT2Model,
-    MarianConfig,
-    MarianMTModel,
 )
 
 from attnviz.models.capture.adapter import NAME
 from attnviz.models.capture.run import capture
 from attnviz.models.loading.load_model import load
 from attnviz.models.tokens.encoding import encode, encode_target
+from tests.models.capture.test_score_attribution import other_family
 from tests.models.tiny_tokenizers import byte_level, marian, word_piece
 
 SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
@@ -55,21 +54,9 @@ def test_a_model_of_ones_own_is_opened_as_what_it_is(tmp_path, make, tokenizer, 
 
 def test_a_translator_is_read_from_source_and_target(tmp_path):
     tokenizer = marian(tmp_path)
-    size = len(tokenizer)
-    config = MarianConfig(
-        vocab_size=size,
-        d_model=32,
-        encoder_layers=1,
-        decoder_layers=1,
-        encoder_attention_heads=4,
-        decoder_attention_heads=4,
-        encoder_ffn_dim=32,
-        decoder_ffn_dim=32,
-        pad_token_id=size - 1,
-        decoder_start_token_id=size - 1,
-        max_position_embeddings=64,
-    )
-    loaded = built(tmp_path, MarianMTModel(config), tokenizer)
+    model = other_family("marian")
+    model.config.pad_token_id = model.config.decoder_start_token_id = len(tokenizer) - 1
+    loaded = built(tmp_path, model, tokenizer)
     assert loaded.entry.kind == "encoder-decoder"
     source, target = encode(loaded, "the cat sat"), encode_target(loaded, "one two")
     trace = capture(loaded.model, **source.inputs, decoder_input_ids=target.inputs["input_ids"])
