@@ -50,11 +50,9 @@ def test_a_model_shared_otherwise_costs_what_its_config_would() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: av.saturation([0]),
         lambda: av.saturation([1.5]),  # type: ignore[list-item]
         lambda: av.costs(torch.nn.Linear(2, 2)),
         lambda: av.costs("no-such-model"),
-        lambda: av.costs(llama(), tokens=-1),
         lambda: av.costs(llama(), dtype="float3"),
         lambda: av.costs(llama()).as_("GPA"),
         lambda: av.costs(llama()).as_("MQA", 2),

@@ -41,14 +41,6 @@ def test_a_retrieval_score_is_how_many_copied_tokens_a_head_looked_at_most() -> 
     assert np.isnan(none.by_sentence["retrieval"]).all()
 
 
-def test_a_function_called_retrieval_is_a_pattern_of_its_own() -> None:
-    def retrieval(ids: torch.Tensor) -> torch.Tensor:
-        return torch.ones(len(ids), len(ids), dtype=torch.bool)
-
-    (found,) = scan(llama(), torch.arange(5, 25)[None], (retrieval,))
-    np.testing.assert_allclose(found.by_sentence["retrieval"], 1, atol=1e-5)
-
-
 def test_a_haystack_has_its_length_and_its_needle_at_the_depth_and_at_the_end() -> None:
     tokenizer = byte_level()
     needle = tokenizer(NEEDLE, add_special_tokens=False)["input_ids"]
