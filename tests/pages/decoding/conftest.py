@@ -1,39 +1,35 @@
 """Small decoders of several families, with a tokenizer, as the app holds a loaded model."""
 
+from typing import Any
+
 import pytest
 import torch
-from transformers import Gemma2Config, Gemma2ForCausalLM, GPT2Config, GPT2LMHeadModel, MistralConfig, MistralForCausalLM
+from transformers import Gemma2ForCausalLM, GPT2LMHeadModel, LlamaForCausalLM, MistralForCausalLM, PreTrainedModel
 
 from attnviz.core.costs import kv_bytes
 from attnviz.models.capture import adopt
 from attnviz.models.catalogue import LoadedModel, ModelEntry
 from attnviz.pages.decoding.maths.decoders import CORE_LAYERS, CORE_LAYOUT, CoreDecoder, ModelDecoder
-from tests.models.tiny import llama
+from tests.models.capture.tiny_config import tiny
 from tests.models.tiny_tokenizers import byte_level
 
-SHAPE = {
-    "hidden_size": 32,
-    "intermediate_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "initializer_range": 0.3,
+#: a family, or one with another setting: its model, and what is not as in other tiny models
+FAMILIES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "llama": (LlamaForCausalLM, {}),
+    "llama-mqa": (LlamaForCausalLM, {"num_key_value_heads": 1}),
+    "gpt2": (GPT2LMHeadModel, {"bos_token_id": 0, "eos_token_id": 0}),
+    "mistral": (MistralForCausalLM, {"sliding_window": 6}),  # shorter than the texts of the tests
+    "gemma2": (Gemma2ForCausalLM, {"sliding_window": 6, "attn_logit_softcapping": 20.0}),
+    "gemma2-wide": (Gemma2ForCausalLM, {"sliding_window": 64, "attn_logit_softcapping": 20.0}),
 }
 
 
-def made(family: str, vocab: int):
+def made(family: str, vocab: int) -> PreTrainedModel:
     torch.manual_seed(0)
-    if family.startswith("llama"):
-        return llama(vocab_size=vocab, num_key_value_heads=1 if family == "llama-mqa" else 2)
-    if family == "gpt2":
-        return GPT2LMHeadModel(
-            GPT2Config(vocab_size=vocab, n_embd=32, n_layer=2, n_head=4, initializer_range=0.3)
-        ).eval()
-    if family == "mistral":  # its window is shorter than the texts of the tests
-        return MistralForCausalLM(MistralConfig(**SHAPE, vocab_size=vocab, sliding_window=6)).eval()
-    window = 64 if family == "gemma2-wide" else 6
-    config = Gemma2Config(**SHAPE, vocab_size=vocab, head_dim=8, sliding_window=window, attn_logit_softcapping=20.0)
-    return Gemma2ForCausalLM(config).eval()
+    kind, changes = FAMILIES[family]
+    config = tiny(kind.config_class, **{"vocab_size": vocab, "initializer_range": 0.3, "pad_token_id": 0} | changes)
+    model: PreTrainedModel = kind(config).eval()
+    return model
 
 
 def of_family(family: str) -> CoreDecoder | ModelDecoder:

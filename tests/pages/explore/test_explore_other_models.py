@@ -8,6 +8,7 @@ from transformers import (
     MarianMTModel,
 )
 
+from tests.models.capture.tiny_config import tiny
 from tests.models.tiny import bert
 from tests.models.tiny_tokenizers import marian, word_piece
 from tests.pages.conftest import canvases_on, said, sound
@@ -16,10 +17,9 @@ from tests.pages.conftest import canvases_on, said, sound
 def translator(folder):
     tokenizer = marian(folder)
     size = len(tokenizer)
-    width = {"d_model": 32, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "max_position_embeddings": 64}
-    heads = {"encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_layers": 2, "decoder_layers": 2}
-    start = {"pad_token_id": size - 1, "decoder_start_token_id": size - 1}
-    return MarianMTModel(MarianConfig(vocab_size=size, **width, **heads, **start)), tokenizer
+    return MarianMTModel(
+        tiny(MarianConfig, vocab_size=size, pad_token_id=size - 1, decoder_start_token_id=size - 1)
+    ), tokenizer
 
 
 def masked(_folder):
@@ -30,10 +30,9 @@ def masked(_folder):
 
 def weights_only(_folder):
     """A model of a family whose attention weights are all that can be read: DeBERTa with its scores of positions."""
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 37}
-    positions = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_position_embeddings": 64}
+    positions = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}
     tokenizer = word_piece()
-    return DebertaV2ForMaskedLM(DebertaV2Config(vocab_size=len(tokenizer), **sizes, **positions)), tokenizer
+    return DebertaV2ForMaskedLM(tiny(DebertaV2Config, vocab_size=len(tokenizer), **positions)), tokenizer
 
 
 @pytest.fixture

@@ -45,6 +45,10 @@ def test_the_picture_and_its_sentence_have_the_numbers_of_torch(visit, d_k, n):
     assert figures(page) == 2
     page.segmented_control(key="s_section").set_value("training").run()
     assert page.number_input(key="s_dk").value == d_k, "another section holds it, too"
+    page.select_slider(key="s_dk_slider").set_value(256).run()
+    assert page.number_input(key="s_dk").value == 256, "the slider and the box hold one number"
+    page.number_input(key="s_dk").set_value(64).run()
+    assert "s_dk" not in page.query_params
 
 
 @pytest.mark.parametrize("d_k, n, seed", [(1, 1, 3), (64, 16, 0), (1024, 5, 1)])
