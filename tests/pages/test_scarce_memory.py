@@ -15,16 +15,9 @@ pytestmark = [
 ]
 
 
-def alone(name: str) -> None:
+@pytest.mark.parametrize("name", ["test_no_memory_for_a_model", "test_no_memory_for_a_pass"])
+def test_without_memory_a_visitor_reads_so(name: str) -> None:
     test = f"{Path(__file__).with_name('scarce_memory.py')}::{name}"
     command = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", "-q", test]
     ran = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False)
     assert ran.returncode == 0, ran.stdout
-
-
-def test_no_memory_for_a_model():
-    alone("test_no_memory_for_a_model")
-
-
-def test_no_memory_for_a_pass():
-    alone("test_no_memory_for_a_pass")

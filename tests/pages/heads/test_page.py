@@ -1,17 +1,16 @@
 """The page about which head does what, as a visitor uses it: prepared, on a text of one's own, beside another model."""
 
-import copy
 import sys
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from attnviz.base.packed import unpack_blob
 from attnviz.models.loading import load
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels import map
+from tests.models.tiny import eager
 from tests.pages.conftest import said, sound
 
 MINI = {"hd_model": "minilm-l6"}
@@ -101,8 +100,7 @@ def test_on_ones_own_sentence_a_head_sleeps_or_works_and_one_that_wakes_it_is_a_
     page = visit("heads", hd_at="18.6", hd_example="0", hd_sentence=sentence)
     loaded = load("smollm2-135m")
     ids = loaded.tokenizer(sentence, return_tensors="pt").input_ids
-    with torch.no_grad():
-        weights = torch.softmax(eager_scores(loaded, ids, 18, 6), -1)
+    weights = eager(loaded.model, input_ids=ids).attentions[18][0, 6]
     tokens = ids[0].tolist()
     rows = [sum(float(weights[q, k + 1]) for k in range(q) if tokens[k] == tokens[q]) for q in range(len(tokens))]
     explained = sum(mass >= 0.5 for mass in rows)
@@ -115,13 +113,6 @@ def test_on_ones_own_sentence_a_head_sleeps_or_works_and_one_that_wakes_it_is_a_
     survey = head_survey.find_prepared_scan("smollm2-135m", PREPARED)
     best = survey.measures["induction"].best[survey.column(18, 6), 0]
     assert survey.sentences[best][:40] in said(page)
-
-
-def eager_scores(loaded: Any, ids: Any, layer: int, head: int) -> Any:
-    """Scores of a head that transformers' own eager pass turned into weights."""
-    model = copy.deepcopy(loaded.model)
-    model.set_attn_implementation("eager")
-    return model(ids, output_attentions=True).attentions[layer][0, head].float().log()
 
 
 def test_two_models_stand_below_each_other_and_a_head_is_shown_as_that_models(visit):
