@@ -163,6 +163,15 @@ def test_gradients_are_right_and_never_nan_even_where_a_row_is_empty(softcap: fl
     assert all(x.grad is not None and x.grad.isfinite().all() for x in inputs)
 
 
+def test_gradients_are_finite_where_a_bias_hides_a_whole_row() -> None:
+    q, k, v = (x.requires_grad_() for x in qkv())
+    bias = torch.zeros(5, 5).index_fill(0, torch.tensor([1]), -torch.inf).requires_grad_()
+    stages = attend(q, k, v, bias=bias)
+    assert stages.empty_rows[0, 0].tolist() == [False, True, False, False, False]
+    stages.output.sum().backward()
+    assert all(x.grad is not None and x.grad.isfinite().all() for x in (q, k, v, bias))
+
+
 class Largest(TorchDispatchMode):
     """Records the number of elements of the largest tensor that is created, and not only expanded."""
 

@@ -1,4 +1,4 @@
-"""Beside TransformerLens on the same weights: what the twenty questions of tests/benchmarks/ leave out."""
+"""Beside TransformerLens on the same weights: what the twenty questions of benchmarks/tasks leave out."""
 
 from typing import Any
 

@@ -248,15 +248,19 @@ def test_effects_come_as_a_table_and_a_picture() -> None:
     assert_close(torch.tensor(found.plot().data[0].z), found.by_head, check_dtype=False)
 
 
-def test_prompts_of_other_lengths_and_tools_of_one_list_are_refused() -> None:
+def test_prompts_of_other_lengths_paths_from_no_head_and_tools_of_one_list_are_refused() -> None:
     model, (clean, corrupted) = t5(), prompts("t5")
     shorter = corrupted | {"decoder_input_ids": tokens(1, 4)}
-    with pytest.raises(Problem, match="clean prompt has 5 tokens and the corrupted one 4"):
-        attribution_patching(model, clean, shorter, METRIC)
-    for call in (
-        lambda: find_circuit(model, clean, corrupted, METRIC),
-        lambda: av.head_circuits(model, 0, 0),
-        lambda: av.composition_scores(model),
+    one_list = "one list of self-attention layers"
+    for call, said in (
+        (
+            lambda: attribution_patching(model, clean, shorter, METRIC),
+            "clean prompt has 5 tokens and the corrupted one 4",
+        ),
+        (lambda: [*path_patching(model, clean, corrupted, METRIC, [Site(0, "mlp")])], "a path begins in a head"),
+        (lambda: find_circuit(model, clean, corrupted, METRIC), one_list),
+        (lambda: av.head_circuits(model, 0, 0), one_list),
+        (lambda: av.composition_scores(model), one_list),
     ):
-        with pytest.raises(Problem, match="one list of self-attention layers"):
+        with pytest.raises(Problem, match=said):
             call()
