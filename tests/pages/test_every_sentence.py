@@ -65,7 +65,6 @@ TOGETHER = [
     ("scaling", {"s_keys": "1", "s_dk": "1", "s_more": "true"}),
     ("positions", {"p_section": "scores", "p_n": "2", "p_width": "2", "p_heads": "1", "p_shift": "0"}),
     ("positions", {"p_text": FOUR}),
-    ("positions", {"p_section": "longer", "p_width": "4", "p_method": "linear"}),
     *[
         ("build", {"b_text": "cat", "b_h": heads, "b_g": "1", "b_m": "2", "b_d": "1", "b_step": step})
         for heads, step in (("1", "project"), ("1", "split"), ("2", "split"), ("1", "merge"), ("1", "output"))
@@ -74,7 +73,6 @@ TOGETHER = [
     ("build", {"b_text": ONE, "b_step": "two_sources"}),
     ("home", {"sentence": ONE}),
     ("mistakes", {"mistake": "skipped", "guess": "skipped.0", "mi_text": ONE}),
-    ("sharing", {"h_text": "word", "h_kept": "3"}),
     *[("sharing", {"h_view": view, "h_context": "1"}) for view in ("latent", "count", "size")],
     ("heads", {"hd_model": "minilm-l6", "hd_text": "own", "hd_own": "the cat and the cat"}),
     ("explore", {"text": "word", "open_stages": "1", "open_average": "1", "average": "0.0"}),

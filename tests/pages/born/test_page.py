@@ -1,22 +1,11 @@
 """The page How a head is born, as a visitor uses it."""
 
-import numpy as np
 import pytest
 
 from attnviz.base.rounding import format_number
 from attnviz.pages.born import choices
 from attnviz.pages.born.maths import life
-from attnviz.pages.born.maths.life import Config
-from tests.pages.conftest import charts, drawn, said, sound
-
-
-def test_the_answer_is_computed(visit):
-    page = visit("born")
-    page.button(key="born_guess-300").click().run()
-    right = life.accuracy_by_step(life.LIFE, life.repeat_words(choices.TEXT.default, Config()))
-    before, first = life.read(life.LIFE).steps[np.flatnonzero(right < 0.5)[-1] :][:2]
-    assert f"Computed: between steps {before} and {first}" in said(page), "nobody looked at your words between them"
-    assert drawn(page, "birth")[0]["open"]
+from tests.pages.conftest import charts, said, sound
 
 
 @pytest.mark.parametrize("changed", choices.CHANGED.ids)

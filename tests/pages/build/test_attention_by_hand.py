@@ -5,7 +5,6 @@ import math
 import random
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -137,14 +136,6 @@ def test_the_module_and_torch_s_own_calls_give_the_numbers_of_the_page_or_a_reas
                 got = layer.w2(layer.w1(layer.norm(names["x"] + names["out"])).relu()).numpy()
             np.testing.assert_allclose(got, result.tensors["fed"], atol=5e-5, err_msg=str(result.config))
     assert expressed >= 10
-
-
-@pytest.mark.parametrize(
-    "change, reason",
-    [({"d_head": 4}, "2 heads of 4 do not make 4"), ({"position": "rope"}, "no place to rotate")],
-)
-def test_each_reason_names_what_stands_in_the_way(change: dict[str, Any], reason: str) -> None:
-    assert any(reason in str(why) for why in generated_code.multihead_refusals(Config(**change)))
 
 
 @pytest.mark.parametrize("value, text", [(-1.25, "−1.25"), (-0.0, "0.0"), (0.70711, "0.7071"), (-np.inf, "−∞")])

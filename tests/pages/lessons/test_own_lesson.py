@@ -95,7 +95,6 @@ IN_MARKDOWN = [
     ("- minutes: 4", "- link: build?b_stap=softmax", 16, "“b_stap” is not a parameter of build; it has: b_text"),
     ("- minutes: 4", "- link: build?b_batch=many", 16, "“many” makes no sense as b_batch of build"),
     ("- minutes: 4", "- link: masks?m_paint=x", 16, "Line 16: link: "),
-    ("[Build it](build", "[Build it](bild", 4, "“bild” is no page"),
     ("[Build it](build?b_step=softmax)", "build", 4, "[another mask](masks?m_rule1=window)"),
 ]
 

@@ -120,13 +120,6 @@ def test_a_lecturers_lesson_comes_with_its_link_asks_and_leads_on(visit):
     assert {page.session_state[SESSION]["_chosen"][name] for name in ("s_dk", "s_section")} == {16, "alternatives"}
 
 
-def test_a_lecturers_lesson_with_a_mistake_says_its_line_and_the_page_goes_on(visit):
-    wrong = OWN.replace("s_dk=16", "s_dk=wide")
-    page = visit("lessons", lesson="own", l_own=link_reading.pack([wrong]))
-    assert "Line 12: link: “wide” makes no sense as s_dk of scaling" in unescape(" ".join(errors(page)))
-    assert page.subheader[0].value == LESSONS["attention"].steps[0].title
-
-
 @pytest.mark.parametrize(
     "idea, says",
     [

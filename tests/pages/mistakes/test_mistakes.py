@@ -13,7 +13,7 @@ from attnviz.pages.mistakes.maths.all_mistakes import MISTAKES
 from attnviz.pages.mistakes.maths.mistake import TOLERANCE, compare
 from attnviz.pages.mistakes.panels import game
 from tests.pages.claims import false_claims
-from tests.pages.conftest import drawn, ran, read, sound
+from tests.pages.conftest import ran
 
 WORDS = ("The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired")
 S = sentence(WORDS)
@@ -72,31 +72,3 @@ def test_what_is_said_of_few_equal_and_many_words_is_so(name, words):
     assert found.right.weights is not None
     assert np.isfinite(found.right.weights).all()
     assert not false_claims(game.describe(found, words).replace("*", ""))
-
-
-def code_of(page):
-    """The lines that the component was sent."""
-    return drawn(page, "code_lines")[0]
-
-
-def test_a_guess_is_answered_and_only_then_the_right_line_is_sent(visit):
-    page = sound(visit("mistakes", mistake="fill"))
-    assert {line["sign"] for line in code_of(page)["lines"]} == {" "}
-    assert "right is" not in read(page)
-    page = sound(visit("mistakes", mistake="fill", guess="fill.2"))
-    assert code_of(page)["right"] is False
-    assert "Not line 2. It is line 4" in code_of(page)["words"]["said"]
-    page = sound(visit("mistakes", mistake="fill", guess="fill.4"))
-    assert code_of(page)["right"] is True
-    assert [line["sign"] for line in code_of(page)["lines"] if line["sign"] != " "] == ["-", "+"]
-    assert "It stops the wrong program and passes the right one." in read(page)
-    page, seen = visit("mistakes", topic="tiles"), []
-    for _press in range(5):
-        seen.append(code_of(sound(page))["about"])
-        page.button(key="mistake-next").click().run()
-    assert seen == ["no_maximum", "mask_late", "last_tile", "skipped", "empty_row"], "the topic's, in order"
-
-
-@pytest.mark.parametrize("guess", ["skipped.5", "fill.99"])
-def test_a_line_of_another_program_or_of_none_is_no_guess(visit, guess):
-    assert code_of(visit("mistakes", mistake="fill", guess=guess))["right"] is None

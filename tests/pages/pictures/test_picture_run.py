@@ -62,32 +62,6 @@ def test_cross_attention_of_words_is_that_of_the_eager_path(reader):
         assert_close(layer.weights(), weights, atol=1e-5, rtol=0)
 
 
-def test_hidden_patches_are_hidden_in_every_layer(vit):
-    """Against the same model computed by hand without those keys."""
-    run, hidden = run_picture(vit, digits(8)), (9, 10, 17, 18, 33)
-    answer, trace = rerun(vit, run, HeadChange(hidden=hidden))
-    for layer in trace.layers:
-        weights = layer.weights()[0]
-        assert float(weights[..., [1 + patch for patch in hidden]].abs().max()) == 0
-        assert_close(weights.sum(-1), torch.ones(weights.shape[:2]))
-    assert_close(torch.tensor(answer.share), independent(vit.model, run, hidden).max(), atol=1e-5, rtol=0)
-
-
-@torch.no_grad()
-def independent(model, run, hidden):
-    """The ViT by hand, layer by layer, with the hidden keys left out."""
-    x = model.vit.embeddings(run.inputs["pixel_values"])[0]
-    seen = [token for token in range(len(x)) if token - 1 not in hidden]
-    for layer in model.vit.layers:
-        held, normed = layer.attention, layer.layernorm_before(x)
-        projected = (held.q_proj(normed), held.k_proj(normed), held.v_proj(normed))
-        q, k, v = (each.unflatten(-1, (4, 16)).transpose(0, 1) for each in projected)
-        weights = (q @ k[:, seen].mT / 4).softmax(-1)
-        x = x + held.o_proj((weights @ v[:, seen]).transpose(0, 1).flatten(1))
-        x = x + layer.mlp(layer.layernorm_after(x))
-    return model.classifier(model.vit.layernorm(x)[0]).softmax(-1)
-
-
 def test_the_patch_that_is_watched_most_is_eager_s_and_answers_are_alike_as_they_are_written(vit):
     run = run_picture(vit, digits(4))
     found = eager(vit.model, **run.inputs).attentions[0][0, :, 0, 1:]

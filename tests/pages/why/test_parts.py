@@ -12,7 +12,6 @@ from attnviz.models.tokens import token_id
 from attnviz.pages.why.maths import parts
 from attnviz.pages.why.maths.parts import CONTRASTS
 from attnviz.pages.why.panels.parts import flows_figure, lens_caption
-from tests.pages.conftest import said, sound
 
 MADRID = CONTRASTS[0]
 
@@ -72,9 +71,7 @@ def test_the_lens_tells_where_the_token_is_lost_again(taken_apart, ranks, lost, 
     assert (f"in place {ranks[-1]}" in caption) == (ranks[-1] > 1), caption
 
 
-def test_parts_add_up_to_the_lead_and_a_silenced_head_changes_it_as_a_plain_hook_does(
-    read, taken_apart, smollm2, visit
-):
+def test_parts_add_up_to_the_lead_and_a_silenced_head_changes_it_as_a_plain_hook_does(read, taken_apart, smollm2):
     layer, head = taken_apart.strongest
     whole = lead(smollm2.model, torch.tensor([read.source.ids]), taken_apart.ids)
     assert [answer.label.strip() for answer in taken_apart.targets] == ["Madrid", "Rome"]
@@ -94,9 +91,6 @@ def test_parts_add_up_to_the_lead_and_a_silenced_head_changes_it_as_a_plain_hook
     flows = flows_figure(taken_apart, found, (layer, head), MADRID.text).flows
     assert sum(flow.value for flow in flows) == pytest.approx(expected, abs=1e-3)
     assert sum(flow.before for flow in flows) == pytest.approx(taken_apart.total, abs=1e-3)
-    assert f"**Madrid** leads **Rome** by {whole:.2f} in logits" in said(sound(visit("why")))
-    page = sound(visit("why", why_silence="true", why_at=f"{layer}.{head}"))
-    assert f"The lead goes from {whole:.2f} to {expected:.2f}" in said(page)
 
 
 @pytest.mark.parametrize("example", CONTRASTS, ids=lambda each: each.token)
