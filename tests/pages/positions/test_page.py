@@ -17,3 +17,12 @@ def test_a_real_head_without_rope_for_whom_no_model_runs_twice(visit, smollm2, m
     assert "rotary.layers" in with_code(page).code[0].value
     monkeypatch.setattr("attnviz.analysis.changed_rope.intervene", lambda *_args, **_kwargs: pytest.fail("run again"))
     assert not visit("positions", **link).error
+
+
+def test_a_video_s_sentences_count_what_is_left_over_and_say_whether_places_are_told_apart(visit):
+    turned = said(sound(visit("positions", p_section="video", p_split="own")))
+    assert "left over: 2 numbers, 3.1% of the head" in turned, "22, 21 and 21 of 64 hold 31 whole pairs"
+    assert "wherever they are" not in turned
+    assert "exactly its pixels, and get 6.3% each, wherever they are." in said(
+        sound(visit("positions", p_section="video", p_v_turned="false"))
+    )

@@ -53,6 +53,8 @@ def test_three_numbers_are_shown_and_named_and_whether_a_model_fits(visit):
     app = sound(visit("sharing", h_view="size", h_model="llama-3.1-8b", h_gpu="a100-80gb"))
     assert "It fits" in app.success[0].value
     assert metrics(app)["Context where no batch helps"] == "769 tokens"
+    app = sound(visit("sharing", h_view="size", h_model="bert-base", h_gpu="a100-80gb"))
+    assert "Its weights fit: " in app.success[0].value
 
 
 OWN = {"h_from": "own", "h_n_layers": "1", "h_d_model": "512", "h_n_heads": "8", "h_n_kv_heads": "1", "h_d_head": "64"}
