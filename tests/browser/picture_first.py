@@ -101,7 +101,7 @@ def out_of_room(page: Any, theme: str) -> list[str]:
         wrong = [f"presented: {page.evaluate(_OUT_OF_ROOM)}"]
     wrong += small_letters(page)
     if (wide := widest(page)) > page.viewport_size["width"]:
-        wrong.append(f"presented: {wide} wide")
+        wrong.append(f"wide, presented: {wide}")
     until(lambda: page.keyboard.press("Escape") or bar.is_hidden())  # a key is not heard while the page is made anew
     expect(bar).to_be_hidden()
     still(page, theme)

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 import attnviz as av
 from attnviz.pages.born.maths import life
-from tests.browser.conftest import answered, at_rest, until
+from tests.browser.conftest import answered, at_rest, still, until
 from tests.browser.test_heroes import HEARD
 from tests.models.tiny import llama, tokens
 
@@ -80,7 +80,7 @@ def test_the_training_plays_on_arrival_slowly_through_the_moment_and_names_it(se
     film.locator("button").first.click()
     page.wait_for_url(re.compile("born_at="))
     stopped = step(film)
-    page.wait_for_timeout(700)
+    still(page)  # as long as it would play
     assert step(film) == stopped
 
 

@@ -262,7 +262,7 @@ def test_a_cell_unfolds_how_it_came_about_beside_the_matrix_follows_the_scale_an
     again.wait_for_url(lambda url: "c=" not in url)
 
 
-def test_the_card_of_a_head_covers_neither_the_chosen_one_nor_the_matrix(opened):
+def test_the_card_of_a_head_covers_neither_the_chosen_one_nor_the_matrix_and_a_pinned_row_stays_where_it_was(opened):
     page = opened("explore", STAGE, width=1280, height=720)
     wall = page.get_by_test_id("overview")
     for size in ((1280, 720), (1440, 900)):
@@ -279,10 +279,6 @@ def test_the_card_of_a_head_covers_neither_the_chosen_one_nor_the_matrix(opened)
             box = card.bounding_box()
             for other in (chosen, page.get_by_test_id("heatmap").first.bounding_box()):
                 assert not overlaps(box, other), (size, layer, head)
-
-
-def test_a_row_that_is_pinned_stays_where_it_was_pressed(opened):
-    page = opened("explore", STAGE, width=1280, height=720)
     heatmap, remove = page.get_by_test_id("heatmap").first, page.get_by_role("button", name="Remove all pins")
     for size in ((1280, 720), (390, 844), (768, 1024)):
         resized(page, *size)

@@ -1,9 +1,17 @@
-"""The explorer without a server: a folder of files, a model in the browser, and no network after the first visit."""
+"""The explorer without a server: a folder of files, a model in the browser, and no network after the first visit.
+
+In Chromium, and in Debian's Firefox.
+"""
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree
@@ -12,23 +20,48 @@ import numpy as np
 import pytest
 
 import attnviz as av
+from deploy.class_server import free_port
+from tests.browser import firefox
 from tests.browser.canvas_places import numbers
-from tests.browser.site_server import served
 from tests.models.conftest import smollm2
 from tests.waiting import until
 
 __all__ = ["smollm2"]
 
+pytestmark = pytest.mark.xdist_group("site")  # it takes half a minute of a processor to write one
+
 SENTENCE = "The capital of Spain is"
+FOLDER = Path("some") / "folder"
 STATUS = ".site-status [role=status]"  #: where the page says how things stand
 MATRICES = "stages => stages.map((stage) => stage.matrix())"
 CHANGED = "() => document.querySelector('.site-next h2').textContent.includes('change')"
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory) -> Iterator[str]:
-    """A site in a folder of a plain server of files."""
-    with served(tmp_path_factory.mktemp("served")) as (address, _server):
+def root(tmp_path_factory) -> Path:
+    """A folder with a site of both models in a folder below it."""
+    root = tmp_path_factory.mktemp("served")
+    command = [sys.executable, "-m", "attnviz", "site", root / FOLDER, "--app", "https://app.example/"]
+    subprocess.run(command, check=True, capture_output=True)
+    return root
+
+
+@contextmanager
+def served(root: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The site behind a plain server of files: its address, and the server."""
+    port, quiet = free_port(), subprocess.DEVNULL
+    command = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "--directory", root]
+    server = subprocess.Popen(command, stdout=quiet, stderr=quiet)
+    try:
+        yield f"http://127.0.0.1:{port}/{FOLDER.as_posix()}/", server
+    finally:
+        server.kill()
+        server.wait()
+
+
+@pytest.fixture(scope="module")
+def address(root) -> Iterator[str]:
+    with served(root) as (address, _server):
         yield address
 
 
@@ -195,3 +228,25 @@ def test_one_figure_alone_loads_no_model(page, address):
     page.goto(f"{address}?embed=true&figure=foo")
     page.get_by_text("This page shows no figure called foo; just now it has: head-out.").wait_for()
     assert page.troubles == []
+
+
+SAID = "document.querySelector('.site-status [role=status]')?.textContent"
+DRAWN = "document.querySelector('.live-head [data-testid=heatmap]').matrix()"
+KEPT = "navigator.serviceWorker.controller !== null"
+
+
+@pytest.mark.skipif(not firefox.FIREFOX and not os.environ.get("CI"), reason="no Firefox on this machine")
+def test_in_firefox_a_sentence_is_answered_and_its_head_drawn_with_a_server_and_without(root, tmp_path, smollm2):
+    trace = av.capture(smollm2, SENTENCE)
+    likeliest = float(trace.logits[0].softmax(-1).max())
+    with served(root) as (address, server), firefox.opened(tmp_path) as tab:
+        for served_now in (True, False):
+            tab.goto(f"{address}#model=smollm2-135m&text={quote(SENTENCE)}&at=23.4")
+            until(lambda: (tab.evaluate(SAID) or "").startswith("Tokens: 5, read in"))
+            np.testing.assert_allclose(numbers(tab.evaluate(DRAWN)), trace[23].weights(4)[0, 0].numpy(), atol=1e-5)
+            first = "document.querySelector('.site-next li').innerText.split(/\\s+/)"
+            assert tab.evaluate(first) == ["Madrid", f"{100 * likeliest:.1f}%"]
+            until(lambda: tab.evaluate(KEPT))
+            if served_now:
+                server.kill()
+                server.wait()
