@@ -30,7 +30,7 @@ def test_cells_come_one_after_the_other_until_they_are_stopped(server_url, new_p
     done, of = cells(bar)
     assert 2 < done < of
     said = page.get_by_text("Exact and linearised cells correlate").inner_text()
-    correlation = float(re.search(r"correlate with ([\d.−]+)", said)[1].replace("−", "-"))
+    correlation = float(re.search(r"correlate with (−?\d\.\d+)", said)[1].replace("−", "-"))
     assert ("only: trust those with a dot" in said) == (correlation < 0.7), said
 
 
