@@ -112,6 +112,5 @@ def test_where_strangers_come_a_folder_stays_refused(
 ) -> None:
     monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
     app = opened(model="other", hub_id=mine)
-    assert not app.exception
     assert "agree" not in buttons(app)
     assert mine not in loads

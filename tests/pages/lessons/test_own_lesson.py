@@ -73,7 +73,6 @@ def test_a_file_is_a_lesson_and_one_in_markdown_the_same():
 #: what is changed in a file, the line that is then named, and what is said
 IN_TOML = [
     ('mask = "causal"', 'mask = "cusal"', 8, "must be one of: model, none, causal, window"),
-    ("minutes = 4", "minutes = 400", 12, "0 to 120"),
     ("mixture_facts.row_sum", "mixture_facts.run", 6, "favourite"),
     ('title = "One row"', "", 3, "title is missing in step 1"),
     ('title = "Mine"', 'titel = "Mine"', 1, "title, sentence, summary, next, [[step]]"),
