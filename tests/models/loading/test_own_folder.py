@@ -16,6 +16,7 @@ from tests.models.tiny_tokenizers import saved, word_piece
 
 IDS = torch.arange(5, 12)[None]
 MAMBA = json.dumps({"model_type": "mamba", "architectures": ["MambaForCausalLM"], "num_hidden_layers": 1})
+OWN_CODE = json.dumps({"model_type": "mine", "auto_map": {"AutoModel": "model.Mine"}})
 
 
 def weights(folder):
@@ -82,6 +83,14 @@ def put(name, text):
     return lambda folder: (folder / name).write_text(text)
 
 
+def ask_for_code(folder):
+    """Of an author, who would read the text by it."""
+    remove("tokenizer.json")(folder)
+    asks = {"auto_map": {"AutoTokenizer": ["tokens.Mine", None]}, "tokenizer_class": "Mine"}
+    put("tokenizer_config.json", json.dumps(asks))(folder)
+    put("tokens.py", "raise RuntimeError('never to be run')")(folder)
+
+
 def name_absent_files(folder):
     put("model.safetensors.index.json", '{"weight_map": {"model.norm.weight": "model-1.safetensors"}}')(folder)
     remove("model.safetensors")(folder)
@@ -115,6 +124,8 @@ def name_absent_files(folder):
         ),
         (put("config.json", '{"model_type": "my_own"}'), r"of a kind \(my_own\) that transformers does not support$"),
         (put("config.json", MAMBA), "^mine has no attention layers"),
+        (ask_for_code, "^mine reads text only with code of its own, which attnviz never runs$"),
+        (put("config.json", OWN_CODE), "^mine runs only with code of its own, which attnviz never runs$"),
         (lambda f: change_config(f, vocab_size=10**12), "^mine is too large for this machine: its weights take"),
     ],
 )
@@ -172,24 +183,6 @@ def test_a_config_that_names_an_attention_function_is_read_with_ours_and_fetches
     if kernels and (field, named) == ("attn_implementation", "flash_attention_2"):
         AutoModelForCausalLM.from_pretrained(mine)
         assert "kernels-community/" in asked[0][0], "transformers itself would fetch one: this test can fail"
-
-
-# Code that stands beside weights is never run: the model is read without it, or refused and the code named.
-def test_code_that_an_author_asks_for_is_named_as_that_and_nothing_else(mine):
-    (mine / "tokenizer.json").unlink()
-    asks = {"auto_map": {"AutoTokenizer": ["tokens.Mine", None]}, "tokenizer_class": "Mine"}
-    (mine / "tokenizer_config.json").write_text(json.dumps(asks))
-    (mine / "tokens.py").write_text("raise RuntimeError('never to be run')")
-    with pytest.raises(Problem) as refused:
-        load(str(mine))
-    assert str(refused.value) == "mine reads text only with code of its own, which attnviz never runs"
-    for path in mine.iterdir():
-        if path.name != "model.safetensors":
-            path.unlink()
-    (mine / "config.json").write_text(json.dumps({"model_type": "mine", "auto_map": {"AutoModel": "model.Mine"}}))
-    with pytest.raises(Problem) as refused:
-        load(str(mine))
-    assert str(refused.value) == "mine runs only with code of its own, which attnviz never runs"
 
 
 def test_code_beside_weights_that_transformers_can_read_without_it_is_not_run(mine):
