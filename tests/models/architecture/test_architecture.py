@@ -8,7 +8,6 @@ from attnviz.base.message import Problem
 from attnviz.models.architecture import meta_device
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.configs import FAMILIES, config_from_text
-from attnviz.models.architecture.layer_spec import recurrent_state_size
 from attnviz.models.architecture.presets import HELD_TOKENS, all_presets
 from tests.models.tiny import config_with
 
@@ -135,8 +134,3 @@ def test_a_pasted_config_is_read_and_its_unread_fields_are_listed():
 def test_bad_configs_are_refused_in_one_sentence(text, words):
     with pytest.raises(Problem, match=re.escape(words)):
         Architecture.from_config(config_from_text(text))
-
-
-def test_a_gated_deltanet_keeps_its_convolution_s_inputs_and_a_matrix_for_each_value_head():
-    config = config_of("qwen3_next", linear_value_head_dim=16, linear_conv_kernel_dim=4)
-    assert recurrent_state_size(config) == ((2 * (2 * 8) + 4 * 16) * 4, 4 * 8 * 16)

@@ -160,7 +160,10 @@ def small(tmp_path_factory):
     return load(gpt2_folder(tmp_path_factory.mktemp("gpt2")))
 
 
-def test_a_text_longer_than_the_model_reads_is_refused_or_cut_where_asked(small):
+def test_a_text_longer_than_the_model_reads_is_refused_or_cut_where_asked_and_the_app_s_limit_is_none(
+    small, monkeypatch
+):
+    monkeypatch.setenv("ATTNVIZ_TOKEN_LIMIT", "5")
     limit = small.max_positions
     assert limit is not None
     text = "word " * limit
@@ -174,11 +177,6 @@ def test_a_text_longer_than_the_model_reads_is_refused_or_cut_where_asked(small)
         capture(small.model, text, tokenizer=small.tokenizer, truncate=True),
     ):
         assert trace[0].shape[-1] == limit
-
-
-def test_a_text_is_read_further_than_the_app_shows_it(monkeypatch, small):
-    monkeypatch.setenv("ATTNVIZ_TOKEN_LIMIT", "5")
-    assert capture(small, "a b c d e f g h i").layers[0].shape[-1] > 5
 
 
 TEXT = 'Mr. Low said: "It is 3.5 km." Then she didn’t go! Why?\n\nA well-known end… 你好。世界！'

@@ -124,21 +124,6 @@ def test_recording_leaves_the_output_of_the_model_s_own_path_alone(name):
     assert model.config._attn_implementation == before
 
 
-def test_an_encoder_decoder_model_has_three_kinds_of_layers_in_order():
-    model_class, config = small("t5")
-    layers = capture(build(model_class, config), **text(config)).layers
-    assert [(layer.stack, layer.kind, layer.index) for layer in layers] == [
-        ("encoder", "self", 0),
-        ("encoder", "self", 1),
-        ("decoder", "self", 0),
-        ("decoder", "cross", 0),
-        ("decoder", "self", 1),
-        ("decoder", "cross", 1),
-    ]
-    assert layers[3].shape[2:] == (6, 10)
-    assert layers[3].weights(mask=None)[1, :, :, 7:].count_nonzero() == 0
-
-
 def test_uniform_attention_drops_position_bias_and_sinks():
     for name in ("t5", "gpt_oss", "llama", "bert"):
         model_class, config = small(name)

@@ -21,23 +21,16 @@ def test_left_padding_leaves_rows_without_a_key_at_zero_in_a_decoder(build):
     assert (stages.weights[0, 0, :3].count_nonzero() == 0) == (build is llama)
 
 
+@pytest.mark.parametrize("side", ["none", "left", "right"])
 @pytest.mark.parametrize("build", [llama, bert])
-def test_recording_leaves_the_logits_as_they_were(build):
-    model, ids = build(), tokens()
-    with torch.no_grad():
-        plain = model(input_ids=ids).logits
-    assert torch.equal(capture(model, input_ids=ids, logits="all").logits, plain)
-    assert_close(capture(model, input_ids=ids, logits="last").logits, plain[:, -1])
-    assert capture(model, input_ids=ids, logits=None).logits is None
-
-
-@pytest.mark.parametrize("side", ["left", "right"])
-def test_last_logits_are_those_of_the_last_real_token(side):
-    model, inputs = llama(), {"input_ids": tokens(), "attention_mask": padded(side)}
+def test_logits_are_left_as_they_were_and_the_last_are_those_of_the_last_real_token(build, side):
+    model, inputs = build(), {"input_ids": tokens(), "attention_mask": padded(side)}
     with torch.no_grad():
         plain = model(**inputs).logits
+    assert torch.equal(capture(model, **inputs, logits="all").logits, plain)
     last = 3 if side == "right" else 6
-    assert_close(capture(model, **inputs).logits, torch.stack([plain[0, last], plain[1, 6]]))
+    assert_close(capture(model, **inputs, logits="last").logits, torch.stack([plain[0, last], plain[1, 6]]))
+    assert capture(model, **inputs, logits=None).logits is None
 
 
 def test_another_mask_replaces_the_pattern_but_never_uncovers_padding():

@@ -264,7 +264,6 @@ def test_a_table_of_parts_has_its_largest_a_frame_and_a_picture() -> None:
     cell = frame[(frame.batch == 1) & (frame.query_part == best[0]) & (frame.key_part == best[1])]
     assert cell["value"].item() == pytest.approx(best[2])
     assert found.plot().data
-    assert len(repr(found)) < 200
 
 
 def test_each_row_of_a_padded_batch_is_taken_apart_as_if_alone() -> None:
@@ -293,18 +292,12 @@ def test_what_cannot_be_taken_apart_is_refused_in_a_sentence(tmp_path: Any) -> N
         ({"query": 2, "key": 4}, "query 2 cannot see key 4"),
         ({"query": 0, "key": 0}, "sees one key only"),
         ({"query": 9, "key": 0}, "query=9 must be a whole number from -7 to 6"),
-        ({"query": 4}, "give query= and key="),
-        ({"query": 4, "key": 2, "against": "others"}, "against='others' must be"),
     ):
         with pytest.raises(Problem, match=said):
             trace.score_attribution(1, 0, **asked)
     found = trace.score_attribution(-1, -1, -1, -2)
     assert found.source.head == 5
     assert found.pairs[0][0][:2] == (6, 5)
-    with pytest.raises(Problem, match=r"'9\.9' is no part of this score; close are"):
-        found.cut("9.9")
-    with pytest.raises(Problem, match="'mlp 0' is no head"):
-        found.by_key_source("mlp 0")
     reported = other_family("xlnet")
     trace = capture(reported, input_ids=tokens(1))
     with pytest.raises(Problem, match="gives its weights only"):

@@ -36,16 +36,6 @@ def whole(tokens, segment=0):
     return covered(tokens, segment) + tokens.rests[segment]
 
 
-@pytest.mark.parametrize("make", MAKES)
-@pytest.mark.parametrize("text", TEXTS)
-def test_the_spans_joined_give_the_sentence_exactly(models, make, text):
-    tokens = encode(models[make], text)
-    assert whole(tokens) == text
-    assert not tokens.rests[0]
-    assert tokens.inputs["input_ids"].tolist() == [list(tokens.ids)]
-    assert all(span.label for span in tokens.spans)
-
-
 @settings(max_examples=25, deadline=None)
 @given(text=st.text(min_size=1, max_size=40), make=st.sampled_from(sorted(MAKES)))
 def test_any_text_at_all_comes_back_from_its_spans(models, make, text):
@@ -60,7 +50,13 @@ def test_any_text_at_all_comes_back_from_its_spans(models, make, text):
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_what_the_pieces_spell_together_is_what_the_tokenizer_decodes(models, smollm2, text):
+def test_spans_joined_give_the_sentence_exactly_and_pieces_spell_what_the_tokenizer_decodes(models, smollm2, text):
+    for each in (smollm2, *models.values()):
+        tokens = encode(each, text)
+        assert whole(tokens) == text
+        assert not tokens.rests[0]
+        assert tokens.inputs["input_ids"].tolist() == [list(tokens.ids)]
+        assert all(span.label for span in tokens.spans)
     for each in (smollm2, models["byte-level"], models["Llama"]):
         spell = make_speller(each.tokenizer)
         ids = each.tokenizer(text, add_special_tokens=False).input_ids
