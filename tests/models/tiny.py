@@ -89,28 +89,29 @@ def eager(model: PreTrainedModel, **inputs: object) -> Any:
 
 
 @contextmanager
-def changed(model, names, change):
-    """Inside the block modules are given what `change` makes of their name and a copy of what they were given.
+def changed(model, names, change, answers=False, grads=False):
+    """Inside the block modules are given, or answer, what `change` makes of their name and a copy of the numbers.
 
-    By hooks of torch's, and without gradients.
+    By hooks of torch's, and without gradients unless they are asked for.
     """
-    handles = [
-        model.get_submodule(name).register_forward_pre_hook(
-            lambda _, given, name=name: (change(name, given[0].clone()), *given[1:])
-        )
-        for name in names
-    ]
+
+    def hook(module, name):
+        if answers:
+            return module.register_forward_hook(lambda _m, _given, answer: change(name, answer.clone()))
+        return module.register_forward_pre_hook(lambda _, given: (change(name, given[0].clone()), *given[1:]))
+
+    handles = [hook(model.get_submodule(name), name) for name in names]
     try:
-        with torch.no_grad():
+        with torch.set_grad_enabled(grads):
             yield
     finally:
         for handle in handles:
             handle.remove()
 
 
-def given_to(model, name, change):
+def given_to(model, name, change, answers=False):
     """The same of one module, for a change that needs no name."""
-    return changed(model, [name], lambda _, given: change(given))
+    return changed(model, [name], lambda _, given: change(given), answers)
 
 
 def given_in(model, name, *args, **inputs):

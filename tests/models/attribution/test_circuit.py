@@ -6,7 +6,7 @@ import torch
 from attnviz.models.attribution.circuit import Ablation, Member, find_circuit
 from attnviz.models.capture import capture, logit_diff
 from tests.models.capture.leaves import leaves_of
-from tests.models.tiny import tokens
+from tests.models.tiny import changed, tokens
 from tests.models.tiny_streams import STREAMS
 
 MEMBERS = [(0, 2), (1, 0), (1, 5), (2, None), (0, None)]
@@ -25,27 +25,20 @@ def answers_of(model, family, ids):
 def lead_by_hooks(model, family, ids, members, instead):
     """The lead of 7 over 9 when all but the members are replaced by `instead`, by torch alone."""
     _, projection, mlp = STREAMS[family]
-    modules, handles = dict(model.named_modules()), []
+    heads = {projection.format(n): n for n in range(3)}
+    mlps = {mlp.format(n): n for n in range(3) if (n, None) not in members}
 
-    def heads(n):
-        def hook(module, given):
-            made = given[0].clone().unflatten(-1, (6, -1))
-            for head in range(6):
-                if (n, head) not in members:
-                    made[..., head, :] = instead[n, False].unflatten(-1, (6, -1))[..., head, :]
-            return (made.flatten(-2),)
+    def put(name, given):
+        made, other = (each.unflatten(-1, (6, -1)) for each in (given, instead[heads[name], False]))
+        out = [head for head in range(6) if (heads[name], head) not in members]
+        made[..., out, :] = other[..., out, :]
+        return made.flatten(-2)
 
-        return hook
+    def answer(name, own):
+        return instead[mlps[name], True].expand_as(own)
 
-    for n in range(3):
-        handles.append(modules[projection.format(n)].register_forward_pre_hook(heads(n)))
-        if (n, None) not in members:
-            handles.append(
-                modules[mlp.format(n)].register_forward_hook(lambda m, x, y, n=n: instead[n, True].expand_as(y))
-            )
-    logits = model(input_ids=ids).logits[:, -1]
-    for handle in handles:
-        handle.remove()
+    with changed(model, heads, put, grads=True), changed(model, mlps, answer, answers=True, grads=True):
+        logits = model(input_ids=ids).logits[:, -1]
     return (logits[:, 7] - logits[:, 9]).mean()
 
 

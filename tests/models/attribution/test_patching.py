@@ -1,6 +1,5 @@
 """Activation patching against torch's own hooks and against finite differences."""
 
-from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
@@ -75,13 +74,8 @@ def by_hooks(name: str, model: nn.Module, site: Site, share: float = 1.0, positi
         given[part] += share * (clean[0][part] - given[part])
         return given
 
-    with ExitStack() as stack:
-        stack.enter_context(torch.no_grad())
-        if site.part == "mlp":
-            module = model.get_submodule(mlp.format(site.layer))
-            stack.callback(module.register_forward_hook(lambda _m, _x, answer: put(answer.clone())).remove)
-        else:
-            stack.enter_context(given_to(model, place_of(name, site), put))
+    answers = site.part == "mlp"
+    with given_to(model, mlp.format(site.layer) if answers else place_of(name, site), put, answers):
         lead(model, first_prompt)
         after = lead(model, second_prompt, position)
     with torch.no_grad():
@@ -100,6 +94,15 @@ def heads_of(model: nn.Module) -> int:
     return int(getattr(getattr(model, "config", None), "num_attention_heads", 4))
 
 
+def sites_of(name: str) -> list[Site]:
+    """Heads, streams and what layers write, at one position and at all."""
+    sites = [Site(1, 2), Site(0, 1, 2), Site(0, 2, 6), Site(1, 0, 6), Site(0, "resid", 3), Site(1, "resid", 6)]
+    sites += [Site(0, "attn", 4), Site(1, "attn")]
+    if name == "t5":
+        return [*sites, Site(3, 1, 2), Site(4, 2), Site(5, 0, 4), Site(2, "resid", 3), Site(3, "resid", 0)]
+    return sites if name == "own" else [*sites, Site(0, "mlp", 3), Site(1, "mlp")]  # whose blocks have no MLP
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_the_linearised_effect_is_the_slope_towards_the_clean_run(name: str) -> None:
     model = MODELS[name][0]().double()
@@ -107,18 +110,17 @@ def test_the_linearised_effect_is_the_slope_towards_the_clean_run(name: str) -> 
     blocks, layers = len(found.streams), len(av.capture(model, prompts(name)[0]))
     assert found.heads.shape == (layers, heads_of(model), 7)
     assert found.streams.shape == (blocks, 7)
-    sites = [Site(0, 1, 2), Site(0, 2, 6), Site(1, 3, 6), Site(0, 3), Site(0, "resid", 3), Site(1, "resid", 6), Site(1)]
-    sites += [Site(0, "attn", 4), Site(1, "attn")]
-    if name == "own":  # its blocks have no MLP
+    sites = [Site(0, 3), Site(1), *sites_of(name)]
+    if name == "own":
         with pytest.raises(Problem, match="MLPs of this model cannot be told"):
             _ = found.mlps
     elif name == "t5":
-        sites += [Site(3, 1, 2), Site(4, 2), Site(5, 0, 4), Site(2, "resid", 3), Site(3, "resid", 0)]
         assert bool(found.heads[-1, :, 5:].isnan().all()), "the decoder has five positions"
         assert bool(found.by_head.isfinite().all())
     else:
-        sites += [Site(0, "mlp", 3), Site(1, "mlp")] if name != "gemma2" else []  # there the hook is before a norm
         assert set(found.top(4, "mlps")) == {Site(layer, "mlp") for layer in range(blocks)}
+        if name == "gemma2":  # there the hook is before a norm
+            sites = sites[:-2]
     for site in sites:
         far, near = (
             (by_hooks(name, model, site, step) - by_hooks(name, model, site, -step)) / (2 * step)
@@ -133,20 +135,7 @@ def test_the_linearised_effect_is_the_slope_towards_the_clean_run(name: str) -> 
 @pytest.mark.parametrize("name", MODELS)
 def test_exact_cells_are_those_of_hooks(name: str, at_once: int) -> None:
     model = MODELS[name][0]()
-    sites = [
-        Site(1, 2),
-        Site(0, 1, 2),
-        Site(0, "resid", 3),
-        Site(1, "resid", -1),
-        Site(-1, -1),
-        Site(0, 2, 6),
-        Site(1, 0, 6),
-    ]
-    sites += [Site(0, "attn", 4), Site(1, "attn")]
-    if name == "t5":
-        sites += [Site(3, 1, 2), Site(4, 2), Site(5, 0, 4), Site(1, "resid", 3), Site(3, "resid", 0)]
-    elif name != "own":
-        sites += [Site(0, "mlp", 3), Site(1, "mlp")]
+    sites = [*sites_of(name), Site(1, "resid", -1), Site(-1, -1)]
     made = list(activation_patching(model, *prompts(name), METRIC, sites, at_once=at_once))
     last = Site({"own": 1, "t5": 5}.get(name, 2), heads_of(model) - 1)
     counted = [last if site.layer < 0 else site for site in sites]

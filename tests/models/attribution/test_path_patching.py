@@ -1,13 +1,11 @@
 """Path patching against torch's own hooks: four passes with every head's output put there by hand."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from itertools import product
 from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attnviz.models.attribution.patching import Site
 from attnviz.models.attribution.path_patching import Receiver, path_patching
@@ -55,14 +53,6 @@ class Brute:
             lead(self.model, given)
         return {name: leaves[name].detach() for name in (*heads, *mlps)}
 
-    @contextmanager
-    def answers(self, puts: dict[str, Any]) -> Iterator[None]:
-        """Inside the block these modules' answers pass through hooks."""
-        with ExitStack() as stack:
-            for name, put in puts.items():
-                stack.callback(self.model.get_submodule(name).register_forward_hook(put).remove)
-            yield
-
     def effect(self, sender: Site, ends: list[Receiver], mlps: str) -> float:
         clean, corrupted = (self.inputs(given) for given in self.prompts)
         width = clean[self.places[0]].shape[-1] // heads_of(self.model)
@@ -76,38 +66,33 @@ class Brute:
             return put
 
         arrived: dict[str, Tensor] = {}
-        names = [self.projection(end) for end in ends]
-        frozen = {name: lambda *_, name=name: clean[name] for name in self.mlps} if mlps == "frozen" else {}
-        kept = {name: partial_put(arrived, name) for name in names}
-        with self.answers(frozen | kept), changed(self.model, self.places, freeze):
-            direct = lead(self.model, self.prompts[0])
+        names = {self.projection(end) for end in ends}
 
-        def receive(name: str, part: slice) -> Any:
-            def put(_: nn.Module, __: Any, answer: Tensor) -> Tensor:
-                answer = answer.clone()
+        def keep_or_freeze(name: str, answer: Tensor) -> Tensor:
+            return arrived.setdefault(name, answer) if name in names else clean[name]
+
+        def receive(name: str, answer: Tensor) -> Tensor:
+            for end in (end for end in ends if self.projection(end) == name):
+                key = end.head if end.through == "q" else end.head // self.group
+                part = slice(key * width, (key + 1) * width)
                 answer[..., part] = arrived[name][..., part]
-                return answer
+            return answer
 
-            return put
-
-        key = {end: end.head if end.through == "q" else end.head // self.group for end in ends}
-        wide = {end: slice(key[end] * width, (key[end] + 1) * width) for end in ends}
+        frozen = self.mlps if mlps == "frozen" else []
+        with (
+            changed(self.model, [*names, *frozen], keep_or_freeze, answers=True),
+            changed(self.model, self.places, freeze),
+        ):
+            direct = lead(self.model, self.prompts[0])
         with torch.no_grad():
             before = lead(self.model, self.prompts[0])
-            with self.answers({self.projection(end): receive(self.projection(end), wide[end]) for end in ends}):
-                return (lead(self.model, self.prompts[0]) if ends else direct) - before
+        with changed(self.model, names, receive, answers=True):
+            return (lead(self.model, self.prompts[0]) if ends else direct) - before
 
     def projection(self, end: Receiver) -> str:
         if self.name == "t5":
             return f"{T5_LAYERS[end.layer].removesuffix('.o')}.{end.through}"
         return PARTS[self.name][0].format(end.layer, OF_BERT[end.through] if self.name == "bert" else end.through)
-
-
-def partial_put(seen: dict[str, Tensor], name: str) -> Any:
-    def put(_: nn.Module, __: Any, answer: Tensor) -> None:
-        seen[name] = answer.detach()
-
-    return put
 
 
 @pytest.mark.parametrize("name, mlps", [*product(PARTS, ["recomputed", "frozen"]), ("t5", "recomputed")])

@@ -8,19 +8,15 @@ from torch.testing import assert_close
 import attnviz as av
 from attnviz.models.capture import Edit
 from tests.models.capture.test_plain_edits import MODELS
-from tests.models.tiny import tokens
+from tests.models.tiny import changed, tokens
 from tests.models.tiny_streams import BY_THEMSELVES, NAMES, STREAMS
 
 
 def by_hooks(model: nn.Module, names: list[str], ids: Tensor) -> tuple[Tensor, list[Tensor]]:
     """Token 7's logit at the end, and its gradient with respect to what these modules were given."""
     given: list[Tensor] = []
-    handles = [
-        model.get_submodule(name).register_forward_pre_hook(lambda _, args: given.append(args[0])) for name in names
-    ]
-    logit = model(input_ids=ids).logits[:, -1, 7]
-    for handle in handles:
-        handle.remove()
+    with changed(model, names, lambda _, each: given.append(each) or each, grads=True):
+        logit = model(input_ids=ids).logits[:, -1, 7]
     return logit, list(torch.autograd.grad(logit.sum(), given))
 
 

@@ -218,9 +218,8 @@ def written_by(model: nn.Module, spec: Family, inputs: dict[str, Tensor], part: 
 def test_an_mlp_is_switched_off_in_the_whole_model_and_an_embedding_is_not() -> None:
     model, ids = llama(num_hidden_layers=3), tokens(1)
     found = capture(model, input_ids=ids, residual=True).score_attribution(2, 1, 5, 2)
-    hook = model.model.layers[1].mlp.register_forward_hook(lambda m, x, y: torch.zeros_like(y))
-    expected = eager(model, input_ids=ids).attentions[2][0, 1, 5, 2]
-    hook.remove()
+    with given_to(model, "model.layers.1.mlp", torch.zeros_like, answers=True):
+        expected = eager(model, input_ids=ids).attentions[2][0, 1, 5, 2]
     assert found.cut("mlp 1").total == pytest.approx(float(expected), abs=1e-5)
     assert found.cut("token").total is None
     assert found.cut("bias").total is None
