@@ -22,10 +22,10 @@ CORPUS = ["the cat sat on the mat", "don't you think the cat's hat is nice?", "o
 BYTES = [f"<0x{n:02X}>" for n in range(256)]
 
 
-def loaded(tokenizer, kind="decoder", start=None):
-    """A LoadedModel with a tokenizer and a placeholder model, for code that never runs the model."""
+def loaded(tokenizer, kind="decoder", start=None, model=None):
+    """A LoadedModel with a tokenizer and a model, or a placeholder for code that never runs it."""
     config = LlamaConfig(max_position_embeddings=100_000, decoder_start_token_id=start)
-    model = SimpleNamespace(device=torch.device("cpu"), config=config)
+    model = model or SimpleNamespace(device=torch.device("cpu"), config=config)
     return LoadedModel(model, tokenizer, ModelEntry(id="tiny", name="tiny", hub=None, kind=kind), "folder")
 
 

@@ -13,7 +13,7 @@ from attnviz.models.loading import load
 from attnviz.models.tokens import label_of
 from tests.models.tiny import VOCAB, eager, llama
 from tests.models.tiny_streams import STREAMS
-from tests.models.tiny_tokenizers import word_piece
+from tests.models.tiny_tokenizers import saved, word_piece
 
 
 def table(found: HeadCircuits, what: str) -> Tensor:
@@ -93,10 +93,7 @@ def test_composition_scores_are_those_of_whole_matrices(name: str) -> None:
 
 
 def test_circuits_and_scores_come_as_tables_and_pictures(tmp_path: Any) -> None:
-    tokenizer = word_piece()
-    llama(vocab_size=len(tokenizer)).save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    loaded = load(str(tmp_path))
+    loaded = load(str(saved(llama(vocab_size=len(word_piece())), tmp_path)))
     circuits = head_circuits(loaded, 1, 2)
     frame = circuits.to_dataframe(3)
     assert [*frame[frame.circuit == "qk"][["token", "other", "score"]].itertuples(index=False, name=None)] == [

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 import attnviz as av
 from attnviz.base.message import Problem
-from tests.models.capture.plain_models import BATCH, HEADS, LENGTH, WIDTH, ByHand, Fused
+from tests.models.capture.plain_models import BATCH, HEADS, LENGTH, WIDTH, Block, ByHand, Fused
 
 
 def weights_of(model: ByHand, x: Tensor) -> Tensor:
@@ -142,18 +142,7 @@ def test_a_softmax_over_experts_or_classes_is_no_attention(x: Tensor) -> None:
 
 
 def test_an_exported_graph_is_refused_also_as_a_part_and_one_that_calls_torchs_functions_is_read(x: Tensor) -> None:
-    class Straight(nn.Module):
-        """Without a loop or a kept tensor, which an export objects to."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
-
-        def forward(self, x: Tensor) -> Tensor:
-            heads = self.qkv(x).unflatten(-1, (3, HEADS, -1)).transpose(1, 3)  # (B, H, 3, Q, D)
-            return F.scaled_dot_product_attention(heads[:, :, 0], heads[:, :, 1], heads[:, :, 2]).flatten(2)
-
-    model = Straight().eval()
+    model = Block().eval()
     exported = torch.export.export(model, (x,)).module()
     with pytest.raises(Problem, match=r"exported graph.*give the model that it was made from"):
         av.capture(exported, x)

@@ -77,35 +77,35 @@ def in_full_passes(model: Any, edits: list[Edit], ids: Tensor, name: str = "inpu
     return ids, logits
 
 
+def written(model: Any, given: Any, edits: list[Edit], ids: Tensor, name: str = "input_ids", **how: Any) -> av.Trace:
+    """The trace of what a model writes under edits, which is compared with full passes under the same."""
+    write = [ids, STEPS] if name == "idx" else [ids]
+    trace = av.intervene(model.generate, given, *write, logits="all", **how)
+    expected, logits = in_full_passes(model, edits, ids, name)
+    assert torch.equal(trace.inputs["sequences"], expected)
+    assert_close(trace.logits, torch.stack(logits, 1), atol=1e-4, rtol=1e-4)
+    return trace
+
+
 @pytest.mark.parametrize("how", [{}, {"use_cache": False}, {"cache_implementation": "static"}], ids=str)
 @pytest.mark.parametrize("kind", EDITS)
 def test_token_by_token_it_is_what_full_passes_under_the_edit_write(kind: str, how: dict[str, Any]) -> None:
     model, ids, made = llama(), tokens(2, GIVEN), EDITS[kind]()
     edits = made if isinstance(made, list) else [made]
-    trace = av.intervene(model.generate, made, ids, logits="all", **GREEDY, **how)
-    written, logits = in_full_passes(model, edits, ids)
-    assert torch.equal(trace.inputs["sequences"], written)
-    assert_close(trace.logits, torch.stack(logits, 1), atol=1e-4, rtol=1e-4)
+    trace = written(model, made, edits, ids, **GREEDY, **how)
     assert not torch.allclose(trace.logits, av.capture(model.generate, ids, logits="all", **GREEDY).logits, atol=1e-3)
-    whole = av.intervene(model, [placed(edit, LENGTH) for edit in edits], written[:, :-1], logits="all")
+    whole = av.intervene(model, [placed(edit, LENGTH) for edit in edits], trace.inputs["input_ids"], logits="all")
     same(trace, whole, atol=1e-4)
 
 
 def test_a_cache_that_drops_keys_an_encoder_beside_it_and_a_model_of_one_s_own() -> None:
     model, ids = SHORT_SIGHTED(), tokens(2, GIVEN)
     edits = [av.ablate(0, 2, at=[-1, 8]), av.remask(-1, 3, block=[(8, 6), (9, 7)])]
-    trace = av.intervene(model.generate, edits, ids, logits="all", **GREEDY)
-    written, logits = in_full_passes(model, edits, ids)
-    assert torch.equal(trace.inputs["sequences"], written)
-    assert_close(trace.logits, torch.stack(logits, 1), atol=1e-4, rtol=1e-4)
+    written(model, edits, edits, ids, **GREEDY)
     with pytest.raises(Problem, match="mask looks at positions that this model's cache has dropped"):
         av.intervene(model.generate, av.remask(0, mask=TRIL), ids, **GREEDY)
 
-    own = Writer().eval()
-    trace = av.intervene(own.generate, av.ablate(0, -1, at=[1, 5]), ids, STEPS, logits="all")
-    written, logits = in_full_passes(own, [av.ablate(0, 3, at=[1, 5])], ids, "idx")
-    assert torch.equal(trace.inputs["sequences"], written)
-    assert_close(trace.logits, torch.stack(logits, 1), atol=1e-5, rtol=1e-5)
+    written(Writer().eval(), av.ablate(0, -1, at=[1, 5]), [av.ablate(0, 3, at=[1, 5])], ids, "idx")
 
     both = t5(initializer_factor=3.0)
     edits = [

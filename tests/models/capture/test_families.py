@@ -10,7 +10,7 @@ from torch.testing import assert_close
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import Edit, adopt, capture, intervene
-from tests.models.capture.family_check import build, check, from_config
+from tests.models.capture.family_check import build, check, plain_of
 from tests.models.capture.family_inputs import inputs_for, text
 from tests.models.capture.tiny_config import changed, classes, tiny
 
@@ -31,13 +31,6 @@ FEATURES = {
 EXACT = {name: {*each.split(", ")} - {""} for each, names in FEATURES.items() for name in names.split()}
 VISION = ["swin", "whisper"]  # those of patches in one grid: tests/models/pictures/test_patch_grid.py
 WEIGHTS_ONLY = ["xlnet", "deberta-v2"]
-
-
-def plain_of(model_class, config, model):
-    """A second model with the same weights, on transformers' own eager path."""
-    plain = from_config(model_class, config, "eager").eval()
-    plain.load_state_dict(model.state_dict())
-    return plain
 
 
 def small(name):
@@ -112,7 +105,7 @@ def test_recording_leaves_the_output_of_the_model_s_own_path_alone(name):
     """The reference is the eager path, because torch's fused attention ignores sinks."""
     model_class, config = small(name)
     model, inputs = build(model_class, config), text(config)
-    before, plain = model.config._attn_implementation, plain_of(model_class, config, model)
+    before, plain = model.config._attn_implementation, plain_of(model)
     seen = []
     hook = model.register_forward_hook(lambda module, given, output: seen.append(output.last_hidden_state))
     capture(model, **inputs)

@@ -6,17 +6,18 @@ import pytest
 import torch
 from torch import nn
 from torch.testing import assert_close
+from transformers import MambaConfig, MambaForCausalLM
 
 import attnviz as av
 from attnviz.base.message import Problem
-from attnviz.models.catalogue import LoadedModel, ModelEntry
 from tests.models.capture.plain_models import Writer
+from tests.models.capture.test_generated import GREEDY
 from tests.models.tiny import bert, eager, equal_weights, llama, tokens
 from tests.models.tiny_streams import made
 from tests.models.tiny_tokenizers import byte_level, word_piece
+from tests.models.tiny_tokenizers import loaded as loaded_as
 
 SHORT, LONG = "the cat", "the cat sat on the mat, don't you think?"
-GREEDY: dict[str, Any] = {"max_new_tokens": 4, "do_sample": False, "eos_token_id": None, "pad_token_id": 0}
 
 
 def gpt2() -> nn.Module:
@@ -26,6 +27,10 @@ def gpt2() -> nn.Module:
 
 def big_llama() -> nn.Module:
     return llama(vocab_size=320)
+
+
+def mamba() -> nn.Module:
+    return MambaForCausalLM(MambaConfig(hidden_size=16, num_hidden_layers=1, vocab_size=50, state_size=4))
 
 
 class Letters:
@@ -57,14 +62,10 @@ def test_a_row_of_a_padded_batch_is_the_sentence_alone(build: Any, side: str) ->
     assert av.Trace.from_bytes(batch.to_bytes()).tokens == batch.tokens
 
 
-@pytest.fixture
-def loaded() -> LoadedModel:
+def test_a_sentence_is_read_as_the_tokenizer_reads_it_and_its_tokens_stay_with_the_trace() -> None:
     tokenizer = word_piece()
     tokenizer.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]
-    return LoadedModel(bert(), tokenizer, ModelEntry(id="t", name="t", hub=None, kind="encoder"), "folder")
-
-
-def test_a_sentence_is_read_as_the_tokenizer_reads_it_and_its_tokens_stay_with_the_trace(loaded: LoadedModel) -> None:
+    loaded = loaded_as(tokenizer, "encoder", model=bert())
     trace = av.capture(loaded, "the cat sat")
     assert trace.tokens == ("[CLS]", "the", "cat", "sat", "[SEP]")
     equal_weights(trace, eager(bert(), **loaded.tokenizer("the cat sat", return_tensors="pt")).attentions)
@@ -77,7 +78,7 @@ def test_a_sentence_is_read_as_the_tokenizer_reads_it_and_its_tokens_stay_with_t
 
 def test_a_loaded_model_writes_and_each_step_is_kept_or_edited() -> None:
     tokenizer = byte_level()
-    loaded = LoadedModel(big_llama(), tokenizer, ModelEntry(id="t", name="t", hub=None, kind="decoder"), "folder")
+    loaded = loaded_as(tokenizer, model=big_llama())
     ids = tokenizer(LONG, return_tensors="pt")["input_ids"]
     expected = loaded.model.generate(ids, **GREEDY)
     assert loaded.generate(LONG, **GREEDY) == tokenizer.decode(expected[0], skip_special_tokens=True)
@@ -90,9 +91,8 @@ def test_a_loaded_model_writes_and_each_step_is_kept_or_edited() -> None:
     assert torch.equal(edited.logits, av.intervene(loaded.model.generate, edit, ids, logits="all", **GREEDY).logits)
     several = av.capture(loaded.generate, [SHORT, LONG], **GREEDY)
     assert [len(row) for row in several.tokens] == [several[0].shape[2]] * 2
-    pictures = LoadedModel(bert(), None, ModelEntry(id="t", name="pictures", hub=None), "folder")
-    with pytest.raises(Problem, match="pictures writes no text"):
-        pictures.generate("a")
+    with pytest.raises(Problem, match="tiny writes no text"):
+        loaded_as(None, model=bert()).generate("a")
 
 
 @pytest.mark.parametrize(
@@ -122,6 +122,9 @@ def test_a_loaded_model_writes_and_each_step_is_kept_or_edited() -> None:
         ),
         (lambda: av.capture(big_llama(), tokens(), residuals=True), "takes no residuals: residual is close"),
         (lambda: av.capture(Writer(256), ids=tokens()), "Writer takes no ids; it takes idx"),
+        (lambda: av.capture(llama(), input_ids=tokens()[0]), r"\(7,\); it must be \(batch, length\)"),
+        (lambda: av.capture(mamba(), input_ids=tokens(1, 4) % 50), "MambaForCausalLM has no attention layers"),
+        (lambda: av.capture(big_llama(), tokens(), logits="first"), "logits=first must be one of last, all, None"),
         (lambda: av.capture(big_llama().generate, tokens(), max_new_token=3), "max_new_token: max_new_tokens is close"),
     ],
 )
