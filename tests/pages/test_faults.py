@@ -115,6 +115,15 @@ def test_a_download_that_is_half_written(visit, fresh, hub, files, monkeypatch):
 # --- a hub that is slow, or lies
 
 
+def test_a_hub_whose_weights_are_none(visit, fresh, hub, files):
+    page = None
+    for weights in (b"", b"not weights", b"\xff" * 64):  # nothing, words, a length without end
+        hub["some/tiny"] = {**files, "model.safetensors": weights}
+        page = agreed(visit, "some/tiny") if page is None else page.run()
+        assert "some/tiny" in sentence(page)
+        shutil.rmtree(os.environ["HF_HUB_CACHE"], ignore_errors=True)
+
+
 def test_a_hub_that_does_not_answer(visit, fresh, hub, files, monkeypatch):
     hub["some/tiny"] = files
     wake = threading.Event()

@@ -2,6 +2,8 @@
 
 import shutil
 import threading
+import time
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,16 +12,23 @@ import streamlit as st
 import torch
 from torch.testing import assert_close
 
+from attnviz.analysis import head_sharing
+from attnviz.analysis.head_sharing import Config as SharingConfig
 from attnviz.analysis.model_run import Request, run_model
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.bounded_cache import BoundedCache
+from attnviz.app.cache.waiting_line import WaitingLine
+from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Message, Problem
 from attnviz.engine import Rerun
 from attnviz.models.loading import load
+from attnviz.pages.explore.panels import what_if as what_if_panel
 from tests.models.tiny_tokenizers import gpt2_folder
 from tests.waiting import until
 
 TEXTS = ("the cat sat", "don't you think the cat's hat is nice?")
+CHANGES = (HeadEdit(mask="none"), HeadEdit(silenced=((0, 1),)))
+SHARED = (SharingConfig(0, 1), SharingConfig(1, 2))
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +43,55 @@ def shared(monkeypatch):
     fresh = model_cache.ProcessCaches()
     monkeypatch.setattr(model_cache, "process_caches", lambda: fresh)
     return fresh
+
+
+def finish(threads, seconds):
+    """Start all threads; returns the names of those that have not ended in time."""
+    for thread in threads:
+        thread.start()
+    end = time.monotonic() + seconds
+    for thread in threads:
+        thread.join(max(0.0, end - time.monotonic()))
+    return [thread.name for thread in threads if thread.is_alive()]
+
+
+def shown(run, layer=0, head=0):
+    return SimpleNamespace(run=run, stack=run.stacks[0], layer=layer, head=head)
+
+
+class Meeting(WaitingLine):
+    """Two at a time; the explorer's visitor waits to ask until both visitors of Share heads have their turns."""
+
+    def __init__(self):
+        super().__init__(2, 9)
+        self.explorer_asks, self.both_have = threading.Event(), threading.Semaphore(0)
+
+    @contextmanager
+    def turn(self, waiting):
+        if threading.current_thread().name == "explore":
+            self.explorer_asks.set()
+            for _ in range(2):
+                assert self.both_have.acquire(timeout=10)
+            with super().turn(waiting):
+                yield
+            return
+        assert self.explorer_asks.wait(10)
+        with super().turn(waiting):
+            self.both_have.release()
+            yield
+
+
+def test_two_visitors_of_share_heads_and_one_of_explore_do_not_wait_for_each_other(folders, shared):
+    run = model_cache.get_run(Request(folders[0], TEXTS[0]))
+    shared.line = Meeting()
+    jobs = {
+        "explore": lambda: what_if_panel._rerun_model(shown(run), CHANGES[0]),
+        "share 1": lambda: shared_further(run, SHARED[0]),
+        "share 2": lambda: shared_further(run, SHARED[1]),
+    }
+    threads = [threading.Thread(target=job, name=name, daemon=True) for name, job in jobs.items()]
+    assert finish(threads, 20) == []
+    assert len(shared.reruns._values) == 3
 
 
 def test_only_visitors_whose_result_is_being_computed_have_a_turn(folders, shared):
@@ -57,6 +115,11 @@ def test_only_visitors_whose_result_is_being_computed_have_a_turn(folders, share
     for thread in threads:
         thread.join(10)
     assert shared.line.n_working == 0
+
+
+def shared_further(run, config):
+    """What the page about sharing shows of the model under shared heads."""
+    return model_cache.rerun_cached(run, Rerun(head_sharing.rerun_with_sharing, (config, "layer")))
 
 
 class Left(BaseException):
