@@ -5,7 +5,7 @@ import torch
 
 from attnviz.models.attribution.circuit import Ablation, Member, find_circuit
 from attnviz.models.capture import capture, logit_diff
-from tests.models.capture.leaves import leaves_of
+from tests.models.capture.leaves import values_of
 from tests.models.tiny import changed, tokens
 from tests.models.tiny_streams import STREAMS
 
@@ -17,9 +17,7 @@ def answers_of(model, family, ids):
     _, projection, mlp = STREAMS[family]
     heads = {(n, False): projection.format(n) for n in range(3)}
     mlps = {(n, True): mlp.format(n) for n in range(3)}
-    with leaves_of(model, heads, mlps) as leaves:
-        model(input_ids=ids)
-    return {place: leaves[place].detach() for place in (*heads, *mlps)}
+    return values_of(model, heads, mlps, lambda: model(input_ids=ids))
 
 
 def lead_by_hooks(model, family, ids, members, instead):

@@ -45,28 +45,21 @@ def test_two_tokens_attend_as_the_circuit_says(name: str, more: dict[str, Any]) 
 
 def maps(model: Any, name: str, layer: int) -> tuple[list[Tensor], list[Tensor]]:
     """W_QK and W_OV (M, M) of each head, the gain of the layer's norm in what is read."""
-    if name == "llama":
-        block = model.model.layers[layer]
-        q, k, v = (getattr(block.self_attn, f"{each}_proj").weight * block.input_layernorm.weight for each in "qkv")
-        o, size, each_kv = block.self_attn.o_proj.weight, 8, 3
-    elif name in ("bloom", "gptj"):
-        block, size, each_kv = model.transformer.h[layer], 8, 1
-        if name == "bloom":
-            fused = block.self_attention.query_key_value.weight.view(6, 3, size, 48).unbind(1)
-            (q, k, v), o = (part.flatten(0, 1) for part in fused), block.self_attention.dense.weight
-        else:
-            (q, k, v), o = (getattr(block.attn, f"{each}_proj").weight for each in "qkv"), block.attn.out_proj.weight
-        gain = (block.input_layernorm if name == "bloom" else block.ln_1).weight
-        q, k, v = (part * gain @ (torch.eye(48) - 1 / 48) for part in (q, k, v))
+    block = (model.model.layers if name == "llama" else model.transformer.h)[layer]
+    attention = block.get_submodule({"llama": "self_attn", "bloom": "self_attention"}.get(name, "attn"))
+    norm = block.get_submodule("ln_1" if name in ("gpt2", "gptj") else "input_layernorm")
+    centred = torch.eye(48) if name == "llama" else torch.eye(48) - 1 / 48
+    if name == "gpt2":
+        (q, k, v), o = attention.c_attn.weight.T.split(48), attention.c_proj.weight.T
+    elif name == "bloom":
+        fused = attention.query_key_value.weight.view(6, 3, 8, 48).unbind(1)
+        (q, k, v), o = (part.flatten(0, 1) for part in fused), attention.dense.weight
     else:
-        block, size, each_kv = model.transformer.h[layer], 8, 1
-        centred = torch.eye(48) - 1 / 48
-        q, k, v = (part.T * block.ln_1.weight @ centred for part in block.attn.c_attn.weight.split(48, -1))
-        o = block.attn.c_proj.weight.T
-    cut = [slice(head * size, (head + 1) * size) for head in range(o.shape[1] // size)]
-    kv = [slice(head // each_kv * size, (head // each_kv + 1) * size) for head in range(len(cut))]
-    match = [q[mine].T @ k[shared] for mine, shared in zip(cut, kv, strict=True)]
-    return match, [o[:, mine] @ v[shared] for mine, shared in zip(cut, kv, strict=True)]
+        q, k, v = (getattr(attention, f"{each}_proj").weight for each in "qkv")
+        o = attention.get_submodule("o_proj" if name == "llama" else "out_proj").weight
+    q, k, v = ((part * norm.weight @ centred).unflatten(0, (-1, 8)) for part in (q, k, v))
+    k, v = (part.repeat_interleave(6 // len(part), 0) for part in (k, v))  # heads in groups share them
+    return [*(q.mT @ k)], [*(o.unflatten(1, (6, 8)).transpose(0, 1) @ v)]
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt2", "bloom", "gptj"])

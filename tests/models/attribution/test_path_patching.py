@@ -17,7 +17,7 @@ from tests.models.attribution.test_patching import (
     lead,
     prompts,
 )
-from tests.models.capture.leaves import leaves_of
+from tests.models.capture.leaves import values_of
 from tests.models.tiny import changed
 
 LAYERS, HEADS = 3, 6
@@ -49,9 +49,7 @@ class Brute:
     def inputs(self, given: Any) -> dict[str, Tensor]:
         """What each output projection is given, (1, T, H*Dv), and what each MLP answers."""
         heads, mlps = ({name: name for name in names} for names in (self.places, self.mlps))
-        with leaves_of(self.model, heads, mlps) as leaves:
-            lead(self.model, given)
-        return {name: leaves[name].detach() for name in (*heads, *mlps)}
+        return values_of(self.model, heads, mlps, lambda: lead(self.model, given))
 
     def effect(self, sender: Site, ends: list[Receiver], mlps: str) -> float:
         clean, corrupted = (self.inputs(given) for given in self.prompts)

@@ -55,6 +55,13 @@ def leaves_of(
         yield leaves
 
 
+def values_of(model: nn.Module, given: dict[Any, str], answered: dict[Any, str], run: Any) -> dict[Any, Tensor]:
+    """What these modules are given and answer in a pass, by the names of parts."""
+    with leaves_of(model, given, answered) as leaves:
+        run()
+    return {part: leaves[part].detach() for part in (*given, *answered)}
+
+
 def slopes_times_values(number: Tensor, model: nn.Module, leaves: dict[Any, Tensor]) -> dict[Any, Tensor]:
     """What each leaf and each bias adds to a number that is linear in them."""
     named = model.named_parameters(remove_duplicate=False)

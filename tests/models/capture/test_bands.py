@@ -183,52 +183,46 @@ TEXT = 'Mr. Low said: "It is 3.5 km." Then she didn’t go! Why?\n\nA well-known
 
 
 @pytest.mark.parametrize(
-    "kind, labels",
+    "text, kind, labels",
     [
         (
+            TEXT,
             "sentence",
             ['Mr. Low said: "It is 3.5 km."', "Then she didn’t go!", "Why?", "A well-known end…", "你好。", "世界！"],
         ),
-        ("paragraph", [" ".join(TEXT.split("\n\n")[0].split()), TEXT.split("\n\n")[1]]),
+        (TEXT, "paragraph", [" ".join(TEXT.split("\n\n")[0].split()), TEXT.split("\n\n")[1]]),
+        ("She didn’t go, 你好", "word", ["She", "didn’t", "go", ",", "你", "好"]),
     ],
 )
-def test_units_of_a_text(kind, labels):
+def test_units_of_a_text_are_whole_and_every_token_is_in_one(text, kind, labels):
     tokenizer = byte_level()
-    ids = tokenizer(TEXT, add_special_tokens=False)["input_ids"]
-    assert "".join(spell_tokens(tokenizer, ids)) == TEXT
+    ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+    assert "".join(spell_tokens(tokenizer, ids)) == text
     units = split_units(tokenizer, ids, kind)
     assert [unit.label for unit in units] == labels
-    assert [unit.start for unit in units[1:]] == [unit.stop for unit in units[:-1]]
+    assert [unit.start for unit in units] == [0, *(unit.stop for unit in units[:-1])]
+    assert units[-1].stop == len(ids)
 
 
-def test_words_are_whole_and_every_token_is_in_one():
-    tokenizer = byte_level()
-    ids = tokenizer("She didn’t go, 你好", add_special_tokens=False)["input_ids"]
-    assert [unit.label for unit in split_units(tokenizer, ids, "word")] == ["She", "didn’t", "go", ",", "你", "好"]
+def test_sentences_are_told_where_the_tokenizer_keeps_no_spaces():
     pieces = word_piece()
     ids = pieces("the cat sat. the cat sat.", add_special_tokens=False)["input_ids"]
     assert len(split_units(pieces, ids, "sentence")) == 2
 
 
-def test_unknown_units_are_refused_in_words(small):
-    trace = capture(small, "One. Two.")
+def test_unknown_units_and_those_whose_weights_would_not_fit_are_refused_in_words(small, monkeypatch):
+    trace, many = capture(small, "One. Two."), [(0, 1)] * 8000
     assert trace.pooled("sentence").weights.shape[-2:] == (2, 2)
     assert trace.pooled([(0, 2), (2, 3)]).weights.shape[-1] == 2
-    for units, message in (
-        ("line", "units='line' must be one of"),
-        ([(0, 99)], r"\(0, 99\) is no span"),
-        ("turn", "chat template"),
+    batch = capture(llama(), input_ids=IDS)
+    monkeypatch.setattr(bands, "weight_bands", None)  # before any is computed
+    for pooled, units, message in (
+        (trace.pooled, "line", "units='line' must be one of"),
+        (trace.pooled, [(0, 99)], r"\(0, 99\) is no span"),
+        (trace.pooled, "turn", "chat template"),
+        (batch.pooled, "word", "needs the trace of one text"),
+        (batch.pooled, many, r"8,000 units take 6\.144 GB in all heads, and at most 2 GB are built"),
+        (batch.receiver_heads, many, r"8,000 units take 6\.144 GB in all heads, and at most 2 GB are built"),
     ):
         with pytest.raises(Problem, match=message):
-            trace.pooled(units)
-    with pytest.raises(Problem, match="needs the trace of one text"):
-        capture(llama(), input_ids=IDS).pooled("word")
-
-
-def test_pooled_weights_that_would_not_fit_are_refused_before_any_is_computed(monkeypatch):
-    trace = capture(llama(), input_ids=IDS)
-    spans = [(0, 1)] * 8000
-    monkeypatch.setattr(bands, "weight_bands", None)
-    for pooled in (trace.pooled, trace.receiver_heads):
-        with pytest.raises(Problem, match=r"8,000 units take 6\.144 GB in all heads, and at most 2 GB are built"):
-            pooled(spans)
+            pooled(units)

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
 from torch.testing import assert_close
 
 import attnviz as av
@@ -238,18 +237,14 @@ MODELS: dict[str, Any] = {"llama": llama, "bert": bert, "plain": lambda: Own().e
 LISTS = {"llama": "model.layers", "bert": "bert.encoder.layer", "plain": "h"}
 
 
-def given(model: nn.Module, ids: Tensor) -> dict[str, Tensor]:
-    return {"idx" if isinstance(model, Own) else "input_ids": ids}
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_another_text_s_stream_everywhere_gives_that_text_s_answer(name: str) -> None:
     model, ids, other = MODELS[name](), tokens(2, 7), tokens(2, 7, seed=5)
-    clean = av.capture(model, **given(model, other), logits="all", residual=True)
+    clean = av.capture(model, other, logits="all", residual=True)
     for layer in (0, 1):
-        found = av.intervene(model, Edit(layers=layer, stream=clean), **given(model, ids), logits="all")
+        found = av.intervene(model, Edit(layers=layer, stream=clean), ids, logits="all")
         assert_close(found.logits, clean.logits, atol=1e-5, rtol=1e-5)
-    by_name = av.intervene(model, Edit(f"{LISTS[name]}.1", stream=clean), **given(model, ids), logits="all")
+    by_name = av.intervene(model, Edit(f"{LISTS[name]}.1", stream=clean), ids, logits="all")
     assert_close(by_name.logits, clean.logits, atol=1e-5, rtol=1e-5)
 
 

@@ -52,16 +52,10 @@ class Hub(BaseHTTPRequestHandler):
             return self.reply(404, {"X-Error-Code": "RepoNotFound"}, b"{}", body)
         if isinstance(repository, tuple):
             return self.reply(repository[0], repository[1], b"{}", body)
-        if "/api/" in self.path and "/tree/" in self.path:
-            tree = [{"type": "file", "path": n, "size": 9, "oid": "0" * 40} for n in repository]
-            return self.reply(200, {}, json.dumps(tree).encode(), body)
         if "/api/" in self.path:
-            facts = {
-                "id": "/".join(parts[:2]),
-                "sha": COMMIT,
-                "siblings": [{"rfilename": name, "size": 9} for name in repository],
-            }
-            return self.reply(200, {}, json.dumps(facts).encode(), body)
+            every = [{"type": "file", "path": n, "rfilename": n, "size": 9, "oid": "0" * 40} for n in repository]
+            facts = {"id": "/".join(parts[:2]), "sha": COMMIT, "siblings": every}
+            return self.reply(200, {}, json.dumps(every if "/tree/" in self.path else facts).encode(), body)
         data = repository.get(parts[-1])
         if data is None:
             return self.reply(404, {"X-Error-Code": "EntryNotFound"}, b"", body)

@@ -47,9 +47,6 @@ def test_weights_are_mapped_from_the_file_and_take_no_memory_of_their_own(smollm
     """The embedding's address is inside the memory mapping of the weights file."""
     lines = Path("/proc/self/maps").read_text().splitlines()
     address = smollm2.model.get_input_embeddings().weight.data_ptr()
-    for line in lines:
-        low, high = (int(part, 16) for part in line.split()[0].split("-"))
-        if low <= address < high:
-            assert line.endswith("model.safetensors")
-            return
-    pytest.fail("the weights are nowhere in memory")
+    spans = [(line, [int(part, 16) for part in line.split()[0].split("-")]) for line in lines]
+    (found,) = (line for line, (low, high) in spans if low <= address < high)
+    assert found.endswith("model.safetensors")
