@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ROOT, Server, at_rest, until
+from tests.browser.conftest import ROOT, Server, answered, at_rest, until
 
 PATIENCE = 240_000
 TOKENS = 1300  # of the chapter, so that a pass is short; Dinah is among them
@@ -139,18 +139,23 @@ def test_a_visitors_own_text_is_pasted_opened_from_a_file_and_asked(address: str
 
     with page.workers[0].expect_event("close"):  # what made its tiles goes with it
         page.get_by_role("button", name="Back to a sentence").click()
+
+    def opened(name: str, kind: str, data: bytes) -> None:
+        """Open a file from the menu, scrolled to as who presses it has; the page may draw the menu anew meanwhile."""
+        answered(page)
+        seen = "all => { all[0]?.scrollIntoView({ block: 'nearest' }); return all.length; }"
+        until(lambda: page.get_by_text("Open a file: text").evaluate_all(seen))
+        page.locator("input[type=file]").set_input_files({"name": name, "mimeType": kind, "buffer": data})
+
     for data, answer in ((b"\xff\xfe", "not text in UTF-8"), (b" ", "The text is empty")):
         menu.click()
-        page.get_by_text("Open a file: text").scroll_into_view_if_needed()  # as who presses it has
-        page.locator("input[type=file]").set_input_files({"name": "a.txt", "mimeType": "text/plain", "buffer": data})
+        opened("a.txt", "text/plain", data)
         expect(page.get_by_text(answer)).to_be_in_viewport()
         menu.click()
     menu.click()
     turns = [{"role": "user", "content": [{"type": "text", "text": "Where is Mia?"}]}]
     turns.append({"role": "assistant", "content": "word " * 24_000})
-    chat = {"name": "a.json", "mimeType": "application/json", "buffer": json.dumps(turns).encode()}
-    page.get_by_text("Open a file: text").scroll_into_view_if_needed()  # as who presses it has
-    page.locator("input[type=file]").set_input_files(chat)
+    opened("a.json", "application/json", json.dumps(turns).encode())
     expect(title).to_be_visible()
     expect(page.get_by_text("those after the first 100,000 are left out")).to_be_visible()
     expect(page.get_by_test_id("long-text")).to_contain_text("user\nWhere is Mia?<|im_end|>")
