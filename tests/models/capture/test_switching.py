@@ -8,7 +8,7 @@ import torch
 
 from attnviz.models.capture import adapter, adopt, capture
 from attnviz.models.capture.adapter import NAME, switch_implementation
-from tests.models.tiny import llama, tokens
+from tests.models.tiny import eager, llama, tokens
 
 
 @pytest.mark.parametrize("own", [True, False])
@@ -32,9 +32,8 @@ def test_eight_threads_on_one_model_lose_no_layer(own):
 
 def test_another_thread_that_asks_for_eager_attentions_meanwhile_gets_them():
     model, ids = llama(), tokens()
+    expected = eager(model, input_ids=ids).attentions
     model.set_attn_implementation("eager")
-    with torch.no_grad():
-        expected = model(input_ids=ids, output_attentions=True).attentions
     stop, wrong = threading.Event(), []
 
     def outsider() -> None:

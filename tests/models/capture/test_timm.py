@@ -5,7 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from attnviz.models.capture.run import capture
-from tests.models.capture.timm_side import timm
+from tests.models.capture.timm_side import explicit, timm
 from tests.models.tiny import equal_weights
 
 #: by hand on a processor: a model's name, its arguments, the size of a picture
@@ -23,14 +23,9 @@ def test_weights_written_by_hand_are_those_that_reach_the_dropout_or_the_values(
     torch.manual_seed(0)
     given = {} if name == "LeViT" else {"img_size": size}
     model = timm().create_model(kind, pretrained=False, num_classes=5, **given, **more).eval()
-    kept, pixels = [], torch.ones(1, 3, size, size)
-    drops = [module.attn_drop for module in model.modules() if hasattr(module, "attn_drop")]
-    hooks = [drop.register_forward_hook(lambda m, given, out: kept.append(out)) for drop in drops]
+    pixels = torch.ones(1, 3, size, size)
     trace = capture(model, pixels, logits="all")
-    for hook in hooks:
-        hook.remove()
-    with torch.no_grad():
-        answer = model(pixels)
+    answer, kept = explicit(model, pixels)
     assert_close(trace.logits, answer)
     by_hand = [*trace][: len(kept)] if kept and "mixed" not in name else [layer for layer in trace if not layer.exact]
     assert len(by_hand) >= 2 or name == "LeViT"

@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from tests.models.tiny import changed
+
 SMALL = {"img_size": 32, "patch_size": 8, "embed_dim": 24, "depth": 2, "num_heads": 3, "num_classes": 5}
 
 #: a model's name, and more of its arguments
@@ -73,15 +75,10 @@ def tiny(name):
 
 
 def explicit(model, pixels):
-    """The weights of every layer as timm's own explicit path hands them to its dropout."""
-    kept = []
-    for block in model.blocks:
-        block.attn.fused_attn = False
-    hooks = [
-        block.attn.attn_drop.register_forward_hook(lambda m, given, out: kept.append(out)) for block in model.blocks
-    ]
-    with torch.no_grad():
-        answer = model(pixels)
-    for hook in hooks:
-        hook.remove()
-    return answer, kept
+    """The answer, and the weights of every layer as timm's own explicit path hands them to its dropout."""
+    kept, layers = [], [name for name, each in model.named_modules() if hasattr(each, "attn_drop")]
+    for name in layers:
+        model.get_submodule(name).fused_attn = False
+    drops = [f"{name}.attn_drop" for name in layers]
+    with changed(model, drops, lambda _, weights: kept.append(weights) or weights, answers=True):
+        return model(pixels), kept

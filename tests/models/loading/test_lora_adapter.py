@@ -25,15 +25,13 @@ def base(tmp_path):
 def adapter_of(folder, base, model, targets=TARGETS, **settings):
     """A folder as PEFT saves it, and its matrices by layer."""
     generator = torch.Generator().manual_seed(3)
-    matrices = {}
+    matrices, state = {}, {}
     for name, layer in model.named_modules():
         if name.split(".")[-1] in targets:
             shape = layer.weight.shape if isinstance(layer, torch.nn.Linear) else layer.weight.T.shape
             a = torch.randn(RANK, shape[1], generator=generator)
             matrices[name] = a, torch.randn(shape[0], RANK, generator=generator)
-    state = {}
-    for name, (a, b) in matrices.items():
-        state[f"base_model.model.{name}.lora_A.weight"], state[f"base_model.model.{name}.lora_B.weight"] = a, b
+            state |= {f"base_model.model.{name}.lora_{each}.weight": matrices[name]["AB".index(each)] for each in "AB"}
     folder.mkdir()
     save_file(state, folder / "adapter_model.safetensors", metadata={"format": "pt"})
     config = {

@@ -27,13 +27,10 @@ def models():
     return {name: loaded(build(), "encoder" if name == "WordPiece" else "decoder") for name, build in MAKES.items()}
 
 
-def covered(tokens, segment=0):
-    text = tokens.texts[segment]
-    return "".join(text[p.start : p.end] for p in tokens.spans if p.segment == segment and not p.special)
-
-
 def whole(tokens, segment=0):
-    return covered(tokens, segment) + tokens.rests[segment]
+    text = tokens.texts[segment]
+    covered = (text[p.start : p.end] for p in tokens.spans if p.segment == segment and not p.special)
+    return "".join(covered) + tokens.rests[segment]
 
 
 @settings(max_examples=25, deadline=None)
