@@ -14,9 +14,9 @@ def tokens():
     return ["<|end|>", "<|start|>", *_byte_letters(), "th"]
 
 
-def write(path, quantised=True, architecture="llama"):
+def write(path, quantised=True):
     """Write the file; matrices as Q4_1 (as SmolLM2's are) or in float32."""
-    writer = gguf.GGUFWriter(path, architecture)
+    writer = gguf.GGUFWriter(path, "llama")
     names = tokens()
     writer.add_block_count(LAYERS)
     writer.add_context_length(128)

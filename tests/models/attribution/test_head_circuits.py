@@ -43,8 +43,8 @@ def test_two_tokens_attend_as_the_circuit_says(name: str, more: dict[str, Any]) 
     assert (own - next_to).abs().max() > 0.01
 
 
-def maps(model: Any, name: str, layer: int) -> tuple[list[Tensor], list[Tensor]]:
-    """W_QK and W_OV (M, M) of each head, the gain of the layer's norm in what is read."""
+def maps(model: Any, name: str, layer: int) -> tuple[Tensor, Tensor]:
+    """W_QK and W_OV of each head, (H, M, M), the gain of the layer's norm in what is read."""
     block = (model.model.layers if name == "llama" else model.transformer.h)[layer]
     attention = block.get_submodule({"llama": "self_attn", "bloom": "self_attention"}.get(name, "attn"))
     norm = block.get_submodule("ln_1" if name in ("gpt2", "gptj") else "input_layernorm")
@@ -59,7 +59,7 @@ def maps(model: Any, name: str, layer: int) -> tuple[list[Tensor], list[Tensor]]
         o = attention.get_submodule("o_proj" if name == "llama" else "out_proj").weight
     q, k, v = ((part * norm.weight @ centred).unflatten(0, (-1, 8)) for part in (q, k, v))
     k, v = (part.repeat_interleave(6 // len(part), 0) for part in (k, v))  # heads in groups share them
-    return [*(q.mT @ k)], [*(o.unflatten(1, (6, 8)).transpose(0, 1) @ v)]
+    return q.mT @ k, o.unflatten(1, (6, 8)).transpose(0, 1) @ v
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt2", "bloom", "gptj"])
@@ -67,21 +67,12 @@ def test_composition_scores_are_those_of_whole_matrices(name: str) -> None:
     model = STREAMS[name][0]()
     found = composition_scores(model)
     norm = torch.linalg.matrix_norm
-    with torch.no_grad():
-        for earlier, later in ((0, 1), (0, 2), (1, 2)):
-            (_, writes), (match, moves) = maps(model, name, earlier), maps(model, name, later)
-            for one, write in enumerate(writes):
-                for other, (qk, ov) in enumerate(zip(match, moves, strict=True)):
-                    expected = torch.stack(
-                        [
-                            norm(qk.T @ write) / (norm(qk) * norm(write)),
-                            norm(qk @ write) / (norm(qk) * norm(write)),
-                            norm(ov @ write) / (norm(ov) * norm(write)),
-                        ]
-                    )
-                    ours = torch.stack([each[earlier, one, later, other] for each in (found.q, found.k, found.v)])
-                    assert_close(ours, expected, atol=1e-5, rtol=1e-4)
-    assert found.q.shape == (3, len(writes)) * 2
+    for earlier, later in ((0, 1), (0, 2), (1, 2)):
+        (_, write), (qk, ov) = maps(model, name, earlier), maps(model, name, later)
+        for scores, read in ((found.q, qk.mT), (found.k, qk), (found.v, ov)):
+            expected = norm(read @ write[:, None]) / (norm(read) * norm(write)[:, None])
+            assert_close(scores[earlier, :, later], expected.detach(), atol=1e-5, rtol=1e-4)
+    assert found.q.shape == (3, 6) * 2
     assert bool(found.q[1, :, 1].isnan().all() & found.v[2, :, 0].isnan().all())
 
 
