@@ -30,7 +30,8 @@ FAULTS += [(cache_folder.MANIFEST, text.encode(), False) for text in MANIFESTS]
 
 
 @pytest.mark.parametrize("name, data, whole", FAULTS, ids=range(len(FAULTS)))
-def test_a_changed_byte_is_noticed_by_hash_and_all_else_without_it(tmp_path, name, data, whole):
+def test_a_folder_with_an_invalid_manifest_is_not_whole(tmp_path, name, data, whole):
+    """Nor one whose file is shorter; a changed byte is noticed by its hash."""
     folder = tmp_path / "kept"
     cache_folder.build(folder, write, "Mine")
     (folder / name).write_bytes(data)

@@ -140,7 +140,8 @@ MAMBA = {"model_type": "mamba", "architectures": ["MambaForCausalLM"], "num_hidd
         (described(model_type="llama", num_hidden_layers=1, vocab_size=10**12), "too large for this machine"),
     ],
 )
-def test_what_cannot_be_had_or_shown_is_refused_in_one_sentence_before_its_weights_come(hub, answer, sentence):
+def test_each_refusal_of_the_hub_is_reported_in_one_sentence(hub, answer, sentence):
+    """Before the weights come, also of a model that cannot be shown."""
     if answer is not None:
         hub["some/tiny"] = answer
     with pytest.raises(Problem, match=sentence):

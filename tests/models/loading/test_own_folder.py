@@ -147,7 +147,7 @@ CONFIGS = [
         *((partial(change_config, **changes), sentence) for changes, sentence in CONFIGS),
     ],
 )
-def test_a_broken_folder_or_one_that_asks_for_too_much_is_refused_in_one_sentence(mine, spoil, sentence):
+def test_a_broken_folder_says_in_one_sentence_what_is_wrong(mine, spoil, sentence):
     spoil(mine)
     with pytest.raises(Problem, match=sentence) as refused:
         load(str(mine))
