@@ -80,22 +80,16 @@ def test_effects_are_the_mean_slope_at_both_prompts_along_what_replaces_a_part(f
         assert effect == pytest.approx(sum(slopes) / 2, rel=1e-3, abs=1e-4)
 
 
-def test_the_order_is_that_of_the_effects_or_of_the_scores_given():
-    model = STREAMS["llama"][0]()
-    ablation = Ablation(model, tokens(1), tokens(1, seed=5), logit_diff(7, 9))
-    parts = capture(model, input_ids=tokens(1), residual=True).logit_attribution(logit_diff(7, 9))
+def test_the_order_is_that_of_the_effects_or_of_the_scores_given_and_comes_as_a_table_and_a_picture():
+    asked = STREAMS["llama"][0](), tokens(1), tokens(1, seed=5), logit_diff(7, 9)
+    ablation = Ablation(*asked)
+    parts = capture(asked[0], input_ids=tokens(1), residual=True).logit_attribution(logit_diff(7, 9))
     assert ablation.direct[Member(1, 4)] == pytest.approx(float(parts.heads[0, 1, 4]))
     assert ablation.direct[Member(2)] == pytest.approx(float(parts.mlps[0, 2]))
-    found = find_circuit(model, tokens(1), tokens(1, seed=5), logit_diff(7, 9), sizes=(2,))
-    assert dict(zip(found.members, found.scores, strict=True)) == pytest.approx(ablation.effects())
-    given = find_circuit(
-        model, tokens(1), tokens(1, seed=5), logit_diff(7, 9), scores={(1, None): -3.0, (0, 4): 2.0}, sizes=(2,)
-    )
+    given = find_circuit(*asked, scores={(1, None): -3.0, (0, 4): 2.0}, sizes=(2,))
     assert given.members[:2] == ((1, None), (0, 4))
-
-
-def test_a_circuit_comes_as_a_table_and_a_picture():
-    found = find_circuit(STREAMS["llama"][0](), tokens(1), tokens(1, seed=5), logit_diff(7, 9), sizes=(2, 5))
+    found = find_circuit(*asked, sizes=(2, 5))
+    assert dict(zip(found.members, found.scores, strict=True)) == pytest.approx(ablation.effects())
     frame = found.to_dataframe()
     assert list(zip(frame.layer, frame.part, strict=True)) == [
         (layer, "mlp" if head is None else head) for layer, head in found.members

@@ -14,9 +14,9 @@ from tests.models.capture.plain_models import BATCH, HEADS, LENGTH, WIDTH, ByHan
 D = WIDTH // HEADS
 
 
-def encoder(**options: Any) -> Any:
+def encoder() -> Any:
     torch.manual_seed(2)
-    layer = nn.TransformerEncoderLayer(WIDTH, HEADS, 32, batch_first=True, **options)
+    layer = nn.TransformerEncoderLayer(WIDTH, HEADS, 32, batch_first=True)
     return nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
 
 

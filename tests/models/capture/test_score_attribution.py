@@ -280,24 +280,18 @@ def test_what_cannot_be_taken_apart_is_refused_in_a_sentence(tmp_path: Any) -> N
     model = llama()
     trace = capture(model, input_ids=tokens(1), residual=True)
     trace.save(tmp_path / "trace")
-    for wrong, said in (
-        (capture(model, input_ids=tokens(1)), "needs a capture with residual=True"),
-        (Trace.load(tmp_path / "trace"), "not a trace from a file"),
-        (pickle.loads(pickle.dumps(trace)), "not a trace from a file"),
+    last = {"query": 4, "key": 2}
+    for asked_of, asked, said in (
+        (capture(model, input_ids=tokens(1)), last, "needs a capture with residual=True"),
+        (Trace.load(tmp_path / "trace"), last, "not a trace from a file"),
+        (pickle.loads(pickle.dumps(trace)), last, "not a trace from a file"),
+        (capture(other_family("xlnet"), input_ids=tokens(1)), last, "gives its weights only"),
+        (trace, {"query": 2, "key": 4}, "query 2 cannot see key 4"),
+        (trace, {"query": 0, "key": 0}, "sees one key only"),
+        (trace, {"query": 9, "key": 0}, "query=9 must be a whole number from -7 to 6"),
     ):
         with pytest.raises(Problem, match=said):
-            wrong.score_attribution(1, 0, 4, 2)
-    for asked, said in (
-        ({"query": 2, "key": 4}, "query 2 cannot see key 4"),
-        ({"query": 0, "key": 0}, "sees one key only"),
-        ({"query": 9, "key": 0}, "query=9 must be a whole number from -7 to 6"),
-    ):
-        with pytest.raises(Problem, match=said):
-            trace.score_attribution(1, 0, **asked)
+            asked_of.score_attribution(1, 0, **asked)
     found = trace.score_attribution(-1, -1, -1, -2)
     assert found.source.head == 5
     assert found.pairs[0][0][:2] == (6, 5)
-    reported = other_family("xlnet")
-    trace = capture(reported, input_ids=tokens(1))
-    with pytest.raises(Problem, match="gives its weights only"):
-        trace.score_attribution(1, 0, 4, 2)

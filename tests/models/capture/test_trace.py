@@ -34,19 +34,6 @@ def test_layers_by_number_and_by_name(trace: Trace) -> None:
         trace["model.layers.77"]
 
 
-def test_the_table_holds_every_weight_once() -> None:
-    trace = av.capture(llama(), tokens(2, 5))
-    table = trace.to_dataframe()
-    assert len(table) == sum(layer.weights().numel() for layer in trace)
-    row = table[
-        (table.layer == 1) & (table.batch == 1) & (table["head"] == 2) & (table["query"] == 4) & (table.key == 3)
-    ]
-    assert row.weight.item() == pytest.approx(trace[1].weights(2)[1, 0, 4, 3].item())
-    few = trace.to_dataframe(layers="model.layers.1.self_attn", heads=2)
-    assert set(few["head"]) == {2}
-    assert len(few) == 2 * 5 * 5
-
-
 @pytest.mark.parametrize("heads", ["mean", "max"])
 def test_rollout_is_that_of_the_layers_weights(heads: Literal["mean", "max"], trace: Trace) -> None:
     flow = trace.rollout(heads=heads, residual=0.4)
@@ -63,9 +50,16 @@ def test_the_mean_is_over_the_prompts_and_names_what_they_share(trace: Trace) ->
     assert av.show(mean, layer=-1).queries == list(mean.tokens)
 
 
-def test_an_array_with_names_holds_every_weight_and_says_what_it_needs(
+def test_a_table_and_an_array_with_names_hold_every_weight_and_say_what_they_need(
     trace: Trace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    table = trace.to_dataframe()
+    assert len(table) == sum(layer.weights().numel() for layer in trace)
+    cell = table.set_index(["layer", "batch", "head", "query", "key"]).loc[(1, 1, 2, 4, 3)]
+    assert cell.weight == pytest.approx(trace[1].weights(2)[1, 0, 4, 3].item())
+    few = trace.to_dataframe(layers="model.layers.1.self_attn", heads=2)
+    assert set(few["head"]) == {2}
+    assert len(few) == 2 * 7 * 7
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "xarray", None)
         with pytest.raises(Problem, match="needs xarray, which is not installed: pip install xarray"):
