@@ -59,9 +59,9 @@ def build(model_class: type[PreTrainedModel], config: PreTrainedConfig, seed: in
     return model
 
 
-def plain_of(model: PreTrainedModel) -> PreTrainedModel:
+def plain_of(model: PreTrainedModel, config: PreTrainedConfig) -> PreTrainedModel:
     """A second model with the same weights, on transformers' own eager path."""
-    plain = from_config(type(model), model.config, "eager").eval()
+    plain = from_config(type(model), config, "eager").eval()
     plain.load_state_dict(model.state_dict())
     return plain
 
@@ -69,7 +69,7 @@ def plain_of(model: PreTrainedModel) -> PreTrainedModel:
 def check(model_class: type[PreTrainedModel], config: PreTrainedConfig, inputs: dict[str, Any]) -> Verdict:
     """Compare capture on the family's default path with `output_attentions=True` on its eager path."""
     model = build(model_class, config)
-    plain = plain_of(model)
+    plain = plain_of(model, config)
     if "use_cache" in inspect.signature(plain.forward).parameters:
         inputs = inputs | {"use_cache": False}
     torch.manual_seed(1)  # some families drop patches at random

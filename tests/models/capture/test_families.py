@@ -105,7 +105,7 @@ def test_recording_leaves_the_output_of_the_model_s_own_path_alone(name):
     """The reference is the eager path, because torch's fused attention ignores sinks."""
     model_class, config = small(name)
     model, inputs = build(model_class, config), text(config)
-    before, plain = model.config._attn_implementation, plain_of(model)
+    before, plain = model.config._attn_implementation, plain_of(model, config)
     seen = []
     hook = model.register_forward_hook(lambda module, given, output: seen.append(output.last_hidden_state))
     capture(model, **inputs)
