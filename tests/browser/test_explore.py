@@ -105,9 +105,6 @@ def test_back_undoes_only_the_last_change(opened):
     hidden.wait_for(state="detached")
 
 
-# Where the head on show sits
-
-
 def test_the_strip_shows_the_models_own_numbers_and_chooses_layers_and_heads(opened):
     page = opened("explore?open_place=true", "[data-testid=inside]", *DRAWN, width=1280, height=720)
     model = load("smollm2-135m").model
@@ -139,8 +136,6 @@ def test_the_strip_shows_the_models_own_numbers_and_chooses_layers_and_heads(ope
     page.wait_for_url(re.compile(r"at=4\.2"))
     answered(page)
 
-
-# Several heads in one picture of lines
 
 LAYER, FIRST = 13, 8
 #: Of 32 bits a score, where the trace may be of another processor (5e-6 apart at most in this layer), and of 16.

@@ -86,9 +86,6 @@ def menu(page: Any, name: str) -> Any:
     return page.get_by_test_id("stSidebar").get_by_role("link", name=name)
 
 
-# A slow line: a gesture leaves before the answer to the one before it has come
-
-
 def server_wrote(page: Any, line: Line, text: str) -> None:
     """Until the server has told the browser's address something with `text`, held back or not yet let go."""
 
@@ -142,9 +139,6 @@ def test_a_gesture_that_leaves_before_the_link_is_known_takes_nothing_back(slow,
     assert link(page)["sentence"] == SENTENCE
 
 
-# The sentence travels
-
-
 def of_sentence(page: Any, name: str) -> Any:
     return page.get_by_label(SPEAKING[name][1], exact=True)
 
@@ -167,9 +161,6 @@ def test_a_sentence_typed_on_start_travels_to_every_page_by_menu_and_by_card(ope
             if name in SPEAKING:
                 expect(of_sentence(page, name)).to_have_value(SENTENCE)
                 in_link(page, **{SPEAKING[name][2]: SENTENCE})
-
-
-# Coming back, Back and Forward
 
 
 def entries(page: Any) -> int:
@@ -210,8 +201,6 @@ def test_scaling_keeps_its_numbers_and_back_takes_one_change_at_a_time(opened):
     at(page, "Build")
     assert entries(page) == began + 3, "going back and forward adds nothing"
 
-
-# Saved views, and the link to share
 
 MINILM, TOKENS = "minilm-l6", 11  # of both sentences together
 EVERYTHING = {
@@ -273,9 +262,6 @@ def test_a_saved_view_holds_everything_and_opens_the_same_elsewhere(opened, tmp_
     until(lambda: pictures[0]() == pictures[1]())
 
 
-# Choices inside fragments, one right after the other
-
-
 def settled(page: Any, **wanted: str) -> None:
     """Until the link says this and nothing else, and still does when everything is at rest."""
     until(lambda: link(page) == wanted, seconds=60)
@@ -296,9 +282,6 @@ def test_what_if_opened_and_a_head_chosen_on_a_slow_line_both_stand_in_the_link(
     settled(page, at="7.5", open_what_if="true")
     page.get_by_text("what changes is shown here at once").wait_for()
     shown(page, "Layer 7, head 5")
-
-
-# Strangers
 
 
 def test_two_visitors_do_not_see_each_others_choices_and_a_reload_keeps_ones_own(opened):

@@ -18,7 +18,7 @@ class Claim:
     """Sentences that match `pattern` claim something; `is_false` says of a match whether they do so wrongly."""
 
     name: str
-    pattern: re.Pattern[str]
+    pattern: str
     is_false: Callable[[re.Match[str]], bool] = lambda _match: True
     of: Literal["all", "equal words"] = "all"  #: whether it is false of any words, or only where all words are alike
 
@@ -28,8 +28,8 @@ def number(text: str) -> float:
     return float(text.replace(",", "").replace("−", "-"))
 
 
-def _claim(name: str, pattern: str, is_false: Callable[[re.Match[str]], bool] | None = None) -> Claim:
-    return Claim(name, re.compile(pattern), is_false or (lambda _match: True))
+def _alike(match: re.Match[str]) -> bool:
+    return match[1] == match[2]
 
 
 def _more_than_all(match: re.Match[str]) -> bool:
@@ -40,62 +40,52 @@ CLAIMS = (
     # A winner where nothing can win
     Claim(
         "a winner among equal ones",
-        re.compile(
-            r"(?=.*(?:\*(?:the|cat)\*|“(?:the|cat)(?: \(\d\))?”))"
-            r".*?((?<!at )(?<!changes )\bmost\b|\bmore than (?:to )?any\b|"
-            r"\b(?:largest|longest|smallest|strongest|nearest)\b|\bbest match\b|(?<!at )\bleast\b)"
-        ),
+        r"(?=.*(?:\*(?:the|cat)\*|“(?:the|cat)(?: \(\d\))?”))"
+        r".*?((?<!at )(?<!changes )\bmost\b|\bmore than (?:to )?any\b|"
+        r"\b(?:largest|longest|smallest|strongest|nearest)\b|\bbest match\b|(?<!at )\bleast\b)",
         of="equal words",
     ),
-    _claim("most, by nothing", r"\bmost\b[^.]*?\bby (?:up to )?[+−-]?0(?:\.0+)?%?(?![\d.]\d)"),
-    _claim("leads by nothing", r"\b(?:leads|trails)\b[^.]*? by 0\.0+\b"),
-    _claim(
-        "a largest that is the smallest",
-        rf"largest value is ({_N})\D*?smallest ({_N})",
-        lambda match: match[1] == match[2],
-    ),
+    Claim("most, by nothing", r"\bmost\b[^.]*?\bby (?:up to )?[+−-]?0(?:\.0+)?%?(?![\d.]\d)"),
+    Claim("leads by nothing", r"\b(?:leads|trails)\b[^.]*? by 0\.0+\b"),
+    Claim("a largest that is the smallest", rf"largest value is ({_N})\D*?smallest ({_N})", _alike),
     # first, last, only
-    _claim("first, and before it first too", r"one layer earlier it is number 1\b"),
-    _claim("first nowhere, and last first", r"comes first at no layer: it ends in place 1\b"),
-    _claim("first and last of one", r"\b[Ff]irst pair\b.*\blast\b.*\bof 1\b"),
-    _claim("only all", rf"\bonly ({_N}) of ({_N})\b(?!%)", lambda match: match[1] == match[2]),
+    Claim("first, and before it first too", r"one layer earlier it is number 1\b"),
+    Claim("first nowhere, and last first", r"comes first at no layer: it ends in place 1\b"),
+    Claim("first and last of one", r"\b[Ff]irst pair\b.*\blast\b.*\bof 1\b"),
+    Claim("only all", rf"\bonly ({_N}) of ({_N})\b(?!%)", _alike),
     # all, both, half, none
-    _claim("all of one or two", r"\b[Aa]ll (?:of the )?[12] (?!of\b)[a-z]"),
-    _claim("both of one", r"\bboth\b[^.]*\(here 1\)"),
-    _claim("more than half", rf"\b[Mm]ore than half\b[^.%]*?({_N})%", lambda match: number(match[1]) <= 50),
-    _claim("less than half", rf"\b[Ll]ess than half\b[^.%]*?({_N})%", lambda match: number(match[1]) >= 50),
-    _claim(
+    Claim("all of one or two", r"\b[Aa]ll (?:of the )?[12] (?!of\b)[a-z]"),
+    Claim("both of one", r"\bboth\b[^.]*\(here 1\)"),
+    Claim("more than half", rf"\b[Mm]ore than half\b[^.%]*?({_N})%", lambda match: number(match[1]) <= 50),
+    Claim("less than half", rf"\b[Ll]ess than half\b[^.%]*?({_N})%", lambda match: number(match[1]) >= 50),
+    Claim(
         "more than there are",
         rf"(?<![\d.,×]) ({_N}) of (?:the |its )?({_N})(?![\d,.]*[\d%])",
         lambda match: number(match[1]) > number(match[2]),
     ),
-    _claim("more than everything", r"“[^”]*” gives [^.]*?%[^“]*“[^”]*”(?:[^.]*?%[^“]*“[^”]*”)*", _more_than_all),
+    Claim("more than everything", r"“[^”]*” gives [^.]*?%[^“]*“[^”]*”(?:[^.]*?%[^“]*“[^”]*”)*", _more_than_all),
     # one against another
-    _claim(
-        "from X to X", rf"\b(?:from|between) ({_N}%?) (?:to|and) ({_N}%?)(?!\d)", lambda match: match[1] == match[2]
-    ),
-    _claim(
-        "wrong and right alike", rf"({_N}%?) \(right: ({_N}%?)\)(?!.*\bin both\b)", lambda match: match[1] == match[2]
-    ),
-    _claim("X instead of X", rf"({_N}%?) instead of ({_N}%?)(?![\d%])", lambda match: match[1] == match[2]),
-    _claim(
+    Claim("from X to X", rf"\b(?:from|between) ({_N}%?) (?:to|and) ({_N}%?)(?!\d)", _alike),
+    Claim("wrong and right alike", rf"({_N}%?) \(right: ({_N}%?)\)(?!.*\bin both\b)", _alike),
+    Claim("X instead of X", rf"({_N}%?) instead of ({_N}%?)(?![\d%])", _alike),
+    Claim(
         "fewer that is more",
         rf"(?<![\d.,])({_N}) times (?:fewer|less|faster|smaller|larger|longer)\b",
         lambda match: number(match[1]) <= 1,
     ),
-    _claim("so many times that is once", r"(?<![\d.,])1(?:\.0+)? times (?:the|as)\b"),
+    Claim("so many times that is once", r"(?<![\d.,])1(?:\.0+)? times (?:the|as)\b"),
     # one thing as several
-    _claim(
+    Claim(
         "one of a thing as several",
         r"(?<![\d.,×·−/=-])(?<!= )(?<!(?:word|step|head) )(?<!(?:length|number) )(?<!(?:layer|block) )(?<!request )"
         rf"(?<!row )\b1 ((?:[\w/-]+ )?(?!(?:{_NO_PLURALS})\b)[a-z]{{2,}}s)\b|\bthe 1 \w+s\b",
     ),
     # what is no sentence
-    _claim("no number", r"(?<![\w“*`/.−-])(?:nan|inf|None)(?![\w”*`(]| [a-z])"),
-    _claim("an empty name", r"“”|\*\*\*\*|“ ”"),
-    _claim("two stops", r"(?<!\.)\.\.(?!\.)|,,|(?<![l.])\.,|;;|\. \."),
-    _claim("minus nothing", r"[−-]0(?:\.0+)?(?![\d.,]\d|\d|e)(?=[\s.,;:)%]|$)(?<![\d)][−-]0)"),
-    _claim("an unfilled place", r"\{\w+(?::[^}]*)?\}"),
+    Claim("no number", r"(?<![\w“*`/.−-])(?:nan|inf|None)(?![\w”*`(]| [a-z])"),
+    Claim("an empty name", r"“”|\*\*\*\*|“ ”"),
+    Claim("two stops", r"(?<!\.)\.\.(?!\.)|,,|(?<![l.])\.,|;;|\. \."),
+    Claim("minus nothing", r"[−-]0(?:\.0+)?(?![\d.,]\d|\d|e)(?=[\s.,;:)%]|$)(?<![\d)][−-]0)"),
+    Claim("an unfilled place", r"\{\w+(?::[^}]*)?\}"),
 )
 
 
@@ -111,6 +101,6 @@ def false_claims(text: str, *, equal: bool = False, template: bool = False) -> l
         for claim in CLAIMS
         if (equal or claim.of == "all") and not (template and claim.name == "an unfilled place")
         for sentence in re.split(r"(?<=[.]) (?=[A-Z“*])", plain)
-        for match in claim.pattern.finditer(sentence if claim.name != "two stops" else plain)
+        for match in re.finditer(claim.pattern, sentence if claim.name != "two stops" else plain)
         if claim.is_false(match)
     ]

@@ -41,9 +41,6 @@ def another_sentence(page):
     return page.text_area(key="text").set_value("another one").run()
 
 
-# --- what processes share
-
-
 @pytest.mark.parametrize("disk", DISKS.values(), ids=DISKS)
 def test_a_disk_too_full_for_what_processes_share(visit, fresh, mine, readings, disk):
     with disk(readings, 4096):
@@ -75,9 +72,6 @@ def test_a_shared_reading_that_is_damaged(visit, fresh, mine, readings, monkeypa
     started_again(monkeypatch)
     assert heard(page.run()) == before
     assert file.stat().st_size == len(whole), "it is written anew"
-
-
-# --- a model's own files
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
@@ -119,9 +113,6 @@ def test_weights_that_are_cut_short_while_they_are_read(visit, fresh, mine, monk
     with monkeypatch.context() as patch:
         patch.setattr(open_folder, "_fill", cut)
         assert "mine cannot be opened: " in sentence(agreed(visit, mine))
-
-
-# --- the cache folder
 
 
 BROKEN = {

@@ -93,15 +93,6 @@ def sections() -> list[tuple[str, Link]]:
     return found
 
 
-def lesson_links() -> list[tuple[str, Link]]:
-    """Each step of each lesson whose text speaks of the sentence, with one word or with four alike."""
-    steps = [(name, step) for name, lesson in LESSONS.items() for step in range(1, len(lesson.steps) + 1)]
-    return [
-        ("lessons", {"lesson": name, "step": str(step), "l_text": (ONE, FOUR)[step % 2], "l_notes": "true"})
-        for name, step in steps
-    ]
-
-
 def walk(visit: Callable[..., Any], name: str, section: Link) -> Iterator[tuple[Link, Any]]:
     """The section as it is, at the least and at the largest of everything, and with each option: links and pages."""
     page = visit(name, **section)
@@ -112,19 +103,11 @@ def walk(visit: Callable[..., Any], name: str, section: Link) -> Iterator[tuple[
     for at in range(2) if numbers else ():
         link = section | {each: ways[each][at] for each in numbers}
         yield link, visit(name, **link)
-    boxes = (
-        {}
-        if is_later(name, section)
-        else {choice.name: ways[choice.name] for choice in shown if choice.name not in numbers}
-    )
+    is_later = name == "build" and section["b_step"] != BUILD_STEPS[0]  # an earlier section has the same boxes
+    boxes = {choice.name: ways[choice.name] for choice in shown if choice.name not in numbers and not is_later}
     for at in range(max(map(len, boxes.values()), default=0)):
         link = section | {each: options[at] for each, options in boxes.items() if at < len(options)}
         yield link, visit(name, **link)
-
-
-def is_later(name: str, section: Link) -> bool:
-    """Whether the boxes of this section stand on an earlier one, too."""
-    return name == "build" and section["b_step"] != BUILD_STEPS[0]
 
 
 def ends(choice: Choice[Any]) -> list[str]:
@@ -215,7 +198,14 @@ def test_no_sentence_claims_what_is_not_so_at_the_ends_of_any_control(visit, mon
     assert {link: found for link, found in wrong.items() if found} == {}
 
 
-OF_LESSONS = [pytest.param(*each, marks=pytest.mark.slow) for each in lesson_links()]
+#: each step of each lesson, with one word or with four alike
+OF_LESSONS = [
+    pytest.param(
+        "lessons", {"lesson": name, "step": str(step), "l_text": text, "l_notes": "true"}, marks=pytest.mark.slow
+    )
+    for name, lesson in LESSONS.items()
+    for step, text in zip(range(1, len(lesson.steps) + 1), (FOUR, ONE) * len(lesson.steps), strict=False)
+]
 
 
 @pytest.mark.parametrize("name, link", [*TOGETHER, *OF_LESSONS], ids=_id)

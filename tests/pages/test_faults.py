@@ -15,8 +15,6 @@ import time
 from pathlib import Path
 
 import pytest
-import torch
-from transformers import GPT2Config, GPT2LMHeadModel
 
 from attnviz.analysis import own_process
 from attnviz.app.cache import model_cache
@@ -25,7 +23,7 @@ from attnviz.base.packed import unpack_blob
 from attnviz.models.loading import cache_folder, load_model
 from tests.broken_disks import filling_disk
 from tests.models.loading import test_hub_download as hubs
-from tests.models.tiny_tokenizers import byte_level
+from tests.models.tiny_tokenizers import gpt2_folder
 from tests.pages.conftest import canvases_on
 from tests.pages.scaling.test_page import figures
 
@@ -48,13 +46,7 @@ def started_again(monkeypatch):
 @pytest.fixture
 def mine(tmp_path):
     """A folder with a model of the visitor's own."""
-    torch.manual_seed(0)
-    ids = {"bos_token_id": 0, "eos_token_id": 0}
-    config = GPT2Config(vocab_size=320, n_positions=64, n_embd=32, n_layer=2, n_head=4, **ids)
-    folder = tmp_path / "mine"
-    GPT2LMHeadModel(config).save_pretrained(folder)
-    byte_level().save_pretrained(folder)
-    return folder
+    return Path(gpt2_folder(tmp_path / "mine"))
 
 
 def agreed(visit, name, **link):
@@ -78,9 +70,6 @@ def heard(page):
     return [unpack_blob(bytes(each.proto.bytes))[1] for each in canvases_on(page)]
 
 
-# --- a full disk
-
-
 def test_a_disk_that_is_too_full_for_a_download_or_fills_up_during_it(visit, fresh, hub, files, monkeypatch):
     hub["some/tiny"] = files
     with monkeypatch.context() as patch:
@@ -95,9 +84,6 @@ def test_a_disk_that_is_too_full_for_a_download_or_fills_up_during_it(visit, fre
     assert len(heard(page.run())) == 2, "there is room again"
 
 
-# --- a file that is half written
-
-
 def test_a_download_that_is_half_written(visit, fresh, hub, files, monkeypatch):
     hub["some/tiny"] = files
     before = heard(agreed(visit, "some/tiny"))
@@ -110,9 +96,6 @@ def test_a_download_that_is_half_written(visit, fresh, hub, files, monkeypatch):
     shutil.rmtree(os.environ["HF_HUB_CACHE"])
     started_again(monkeypatch)
     assert heard(agreed(visit, "some/tiny")) == before
-
-
-# --- a hub that is slow, or lies
 
 
 def test_a_hub_whose_weights_are_none(visit, fresh, hub, files):
@@ -178,9 +161,6 @@ def test_a_hub_that_breaks_off(visit, fresh, hub, files, monkeypatch):
     assert "some/tiny" in sentence(agreed(visit, "some/tiny"))
 
 
-# --- a model that is gone
-
-
 def test_a_model_that_is_gone(visit, fresh, mine, monkeypatch):
     page = agreed(visit, mine)
     heard(page)
@@ -189,9 +169,6 @@ def test_a_model_that_is_gone(visit, fresh, mine, monkeypatch):
     assert not page.exception
     assert "There is no folder" in page.error[0].value
     assert page.text_area(key="text").value == "another one"
-
-
-# --- a clock that goes back
 
 
 def test_a_clock_that_goes_back(visit, fresh, mine, tmp_path, monkeypatch):
@@ -206,9 +183,6 @@ def test_a_clock_that_goes_back(visit, fresh, mine, tmp_path, monkeypatch):
     assert heard(page) == before
     heard(page.text_area(key="text").set_value("the cat sat on").run())
     assert len(list((tmp_path / "readings").iterdir())) == 2
-
-
-# --- a process that is killed
 
 
 @pytest.mark.slow
@@ -231,6 +205,3 @@ def test_a_training_whose_process_is_killed(visit, monkeypatch):
     page.button(key="s_train_again").click().run()
     assert not page.error
     assert figures(page) == 1
-
-
-# --- too many at once

@@ -6,11 +6,10 @@ import torch
 from torch.testing import assert_close
 from transformers import CLIPConfig, CLIPModel, SiglipConfig, SiglipModel
 
-from attnviz.models.catalogue import LoadedModel, ModelEntry
 from attnviz.pages.pictures.maths.picture_record import HeadChange
 from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
 from tests.models.tiny import eager
-from tests.models.tiny_tokenizers import byte_level
+from tests.models.tiny_tokenizers import byte_level, loaded
 
 SIZES = {"hidden_size": 24, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3}
 TEXT = SIZES | {"vocab_size": 330, "max_position_embeddings": 32, "bos_token_id": 0, "eos_token_id": 0}
@@ -28,7 +27,7 @@ def tiny(name):
         for parameter in model.parameters():
             if parameter.dim() > 1:
                 parameter.normal_(0, 0.4)
-    return LoadedModel(model.eval(), byte_level(), ModelEntry(id=name, name=name, hub=None), "folder")
+    return loaded(byte_level(), model=model.eval())
 
 
 def picture():
@@ -36,14 +35,14 @@ def picture():
 
 
 @pytest.mark.parametrize("name", ["clip", "siglip"])
-def test_both_towers_weights_and_the_best_description_are_those_of_the_eager_path(name):
-    loaded = tiny(name)
-    run = run_picture(loaded, picture(), NAMES)
+def test_both_towers_and_the_best_description_are_eagers_and_hidden_patches_are_seen_in_no_layer(name):
+    model = tiny(name)
+    run = run_picture(model, picture(), NAMES)
     (stack,) = run.stacks
     assert run.texts is not None
     assert run.texts.names == ("the cat", "one two three", "the mat")
     assert (stack.grid.rows, stack.grid.columns, stack.grid.has_class) == (4, 4, name == "clip")
-    found = eager(loaded.model, **run.inputs)
+    found = eager(model.model, **run.inputs)
     for layers, output in ((stack.layers, found.vision_model_output), (run.texts.layers, found.text_model_output)):
         assert len(layers) == len(output.attentions) == 2
         for layer, weights in zip(layers, output.attentions, strict=True):
@@ -55,14 +54,8 @@ def test_both_towers_weights_and_the_best_description_are_those_of_the_eager_pat
     assert run.answer.text == run.texts.names[int(fits.argmax())]
     assert run.answer.share == pytest.approx(float(shares.max()), abs=1e-5)
     assert dict(run.answer.others) == pytest.approx(dict(zip(run.texts.names, shares.tolist(), strict=True)), abs=1e-5)
-
-
-@pytest.mark.parametrize("name", ["clip", "siglip"])
-def test_hidden_patches_are_seen_in_no_layer_of_the_tower_for_pictures_and_move_the_answer(name):
-    loaded = tiny(name)
-    run = run_picture(loaded, picture(), NAMES)
-    answer, trace = rerun(loaded, run, HeadChange(hidden=(0, 1, 2, 3)))
-    first = run.stacks[0].grid.first
+    answer, trace = rerun(model, run, HeadChange(hidden=(0, 1, 2, 3)))
+    first = stack.grid.first
     for layer in trace.layers:
         if layer.tower.startswith("vision"):
             assert float(layer.weights()[..., first : first + 4].max()) == 0

@@ -16,11 +16,10 @@ from transformers import (
     SiglipVisionConfig,
 )
 
-from attnviz.models.catalogue import LoadedModel, ModelEntry
 from attnviz.pages.pictures.maths.picture_record import HeadChange
 from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
 from tests.models.tiny import eager
-from tests.models.tiny_tokenizers import byte_level
+from tests.models.tiny_tokenizers import byte_level, loaded
 from tests.pages.pictures.test_compared_run import picture
 
 TEXT = {
@@ -71,14 +70,13 @@ FAMILIES = {
 
 def tiny(name):
     torch.manual_seed(0)
-    model = FAMILIES[name][0]().eval()
-    return LoadedModel(model, byte_level(), ModelEntry(id=name, name=name, hub=None), "folder")
+    return loaded(byte_level(), model=FAMILIES[name][0]().eval())
 
 
 @pytest.fixture(scope="module", params=FAMILIES)
 def asked(request):
-    loaded = tiny(request.param)
-    return request.param, loaded, run_picture(loaded, picture(), "where is the cat")
+    model = tiny(request.param)
+    return request.param, model, run_picture(model, picture(), "where is the cat")
 
 
 def whole_of(run):
@@ -92,7 +90,7 @@ def whole_of(run):
 
 
 def test_the_picture_s_tokens_are_its_patches_and_the_rest_are_words(asked):
-    name, _loaded, run = asked
+    name, _asks, run = asked
     stack = run.stack("words")
     assert (stack.grid.rows, stack.grid.columns) == FAMILIES[name][1]
     ids = whole_of(run)["input_ids"][0]
@@ -104,11 +102,11 @@ def test_the_picture_s_tokens_are_its_patches_and_the_rest_are_words(asked):
 
 
 def test_the_words_weights_on_patches_are_those_of_the_eager_path(asked):
-    _name, loaded, run = asked
+    _name, asks, run = asked
     stack, ids = run.stack("words"), whole_of(run)["input_ids"][0]
     places = (ids == IMAGE).nonzero()[:, 0]
     after = torch.arange(int(places.max()) + 1, len(ids))
-    found = eager(loaded.model, **whole_of(run)).attentions
+    found = eager(asks.model, **whole_of(run)).attentions
     assert len(found) == len(stack.layers) == 2
     for layer, weights in zip(stack.layers, found, strict=True):
         assert layer.exact
@@ -119,10 +117,10 @@ def test_the_words_weights_on_patches_are_those_of_the_eager_path(asked):
 
 @torch.no_grad()
 def test_what_it_writes_is_the_likeliest_token_each_time(asked):
-    _name, loaded, run = asked
+    _name, asks, run = asked
     whole = whole_of(run)
     before = run.inputs["input_ids"].shape[1]
-    logits = loaded.model(**whole).logits[0]
+    logits = asks.model(**whole).logits[0]
     logits[:, IMAGE] = -torch.inf  # no answer holds a picture
     assert logits[before - 1 : -1].argmax(-1).tolist() == run.written[0].tolist()
     shares = logits.float().softmax(-1).max(-1).values[before - 1 : -1]
@@ -130,8 +128,8 @@ def test_what_it_writes_is_the_likeliest_token_each_time(asked):
 
 
 def test_hidden_patches_are_seen_in_no_layer_and_the_order_of_words_stays(asked):
-    _name, loaded, run = asked
-    _answer, trace = rerun(loaded, run, HeadChange(hidden=(0, 5, 6)))
+    _name, asks, run = asked
+    _answer, trace = rerun(asks, run, HeadChange(hidden=(0, 5, 6)))
     places = (run.inputs["input_ids"][0] == IMAGE).nonzero()[:, 0][[0, 5, 6]]
     words = [layer for layer in trace.layers if "language_model" in layer.tower]
     for layer in words:

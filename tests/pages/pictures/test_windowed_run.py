@@ -6,20 +6,21 @@ import torch
 from torch.testing import assert_close
 from transformers import SwinConfig, SwinForImageClassification, Swinv2Config, Swinv2ForImageClassification
 
-from attnviz.models.catalogue import LoadedModel, ModelEntry
 from attnviz.pages.pictures.maths.picture_record import HeadChange
 from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
 from tests.models.tiny import eager
+from tests.models.tiny_tokenizers import loaded
+
+SIZES = {"image_size": 32, "depths": [2, 2], "num_heads": [2, 4], "window_size": 4, "patch_size": 4}
 
 
-def tiny(image=32, window=4):
+def tiny():
     torch.manual_seed(0)
-    sizes = {"embed_dim": 8, "depths": [2, 2], "num_heads": [2, 4], "window_size": window, "patch_size": 4}
-    model = SwinForImageClassification(SwinConfig(image_size=image, **sizes)).eval()
+    model = SwinForImageClassification(SwinConfig(embed_dim=8, **SIZES)).eval()
     with torch.no_grad():  # weights as large as trained ones, biases of positions among them
         for parameter in model.parameters():
             parameter.normal_(0, 0.4)
-    return LoadedModel(model, None, ModelEntry(id="swin", name="Swin", hub=None), "folder")
+    return loaded(None, model=model)
 
 
 def picture():
@@ -47,17 +48,17 @@ def over_all_patches(windows, size, shift):
 
 @pytest.mark.parametrize("stage, layer, size, shift", [(0, 0, 8, 0), (0, 1, 8, 2), (1, 0, 4, 0), (1, 1, 4, 0)])
 def test_each_pair_of_patches_has_the_weight_that_the_eager_path_gives_it_in_their_window(stage, layer, size, shift):
-    loaded = tiny()
-    run = run_picture(loaded, picture())
+    model = tiny()
+    run = run_picture(model, picture())
     stack = run.stacks[stage]
     assert (stack.grid.rows, stack.grid.columns) == (size, size)
     assert stack.windows[layer] == (4, shift)
     shown = stack.layers[layer].weights()[0]
     assert stack.layers[layer].exact
     kept = []
-    attention = loaded.model.swin.encoder.layers[stage].blocks[layer].attention
+    attention = model.model.swin.encoder.layers[stage].blocks[layer].attention
     hook = attention.register_forward_hook(lambda module, given, out: kept.append(out[1]))
-    eager(loaded.model, **run.inputs)
+    eager(model.model, **run.inputs)
     hook.remove()
     assert_close(shown, over_all_patches(kept[0], size, shift), atol=1e-5, rtol=0)
     assert_close(shown.sum(-1), torch.ones_like(shown.sum(-1)), atol=1e-5, rtol=0)
@@ -65,10 +66,10 @@ def test_each_pair_of_patches_has_the_weight_that_the_eager_path_gives_it_in_the
 
 @torch.no_grad()
 def test_hidden_patches_are_looked_at_in_no_window_and_the_answer_changes():
-    loaded = tiny()
-    run = run_picture(loaded, picture())
+    model = tiny()
+    run = run_picture(model, picture())
     hidden = tuple(range(16))  # the two upper rows: four whole patches of the second stage
-    answer, trace = rerun(loaded, run, HeadChange(hidden=hidden))
+    answer, trace = rerun(model, run, HeadChange(hidden=hidden))
     assert answer.share != pytest.approx(run.answer.share, abs=1e-6)
     for layer, windows in run.windows.items():
         weights = next(each for each in trace.layers if each.place == layer.place).weights()
@@ -80,20 +81,15 @@ def test_hidden_patches_are_looked_at_in_no_window_and_the_answer_changes():
                 assert float(weights[window, :, :, gone].max()) == 0
 
 
-def swin_v2():
-    torch.manual_seed(0)
-    sizes = {"embed_dim": 16, "depths": [2, 2], "num_heads": [2, 4], "window_size": 4, "patch_size": 4}
-    model = Swinv2ForImageClassification(Swinv2Config(image_size=32, **sizes)).eval()
-    return LoadedModel(model, None, ModelEntry(id="swin2", name="Swin v2", hub=None), "folder")
-
-
 def test_swin_v2_s_windows_have_the_weights_of_its_own_softmax(monkeypatch):
-    loaded, kept = swin_v2(), []
+    torch.manual_seed(0)
+    model = Swinv2ForImageClassification(Swinv2Config(embed_dim=16, **SIZES)).eval()
+    kept = []
     softmax = torch.nn.functional.softmax
     monkeypatch.setattr(
         torch.nn.functional, "softmax", lambda scores, **how: kept.append(softmax(scores, **how)) or kept[-1]
     )
-    run = run_picture(loaded, picture())
+    run = run_picture(loaded(None, model=model), picture())
     monkeypatch.undo()
     assert [(stack.id, stack.grid.rows, stack.windows) for stack in run.stacks] == [
         ("picture", 8, ((4, 0), (4, 2))),
