@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { contrast, inkOn, mixColours, toPixel, pixelTable, ramp, rgb } from "../../attnviz/canvas/shared/colour.js";
+import { contrast, inkOn, toPixel, pixelTable, ramp, rgb } from "../../attnviz/canvas/shared/colour.js";
 import { MASKED_16 } from "../../attnviz/canvas/shared/packing.js";
-import { tensorColour } from "../../attnviz/canvas/tensor_board/tensor_tint.js";
 
-/** @import { Rgb, Stops, TensorColours } from "../../attnviz/canvas/shared/types.js" */
+/** @import { Rgb, Stops } from "../../attnviz/canvas/shared/types.js" */
 
 /** @type {Stops} */
 const STOPS = [
@@ -48,17 +47,4 @@ test("contrast is what the guidelines say, and ink has enough of it on every col
     const colour = /** @type {Rgb} */ ([step >> 8, (step >> 4) & 15, step & 15].map((v) => v * 17));
     assert.ok(contrast(colour, rgb(inkOn(colour))) >= 4.5, colour.join());
   }
-});
-
-test("a tensor's number is tinted by its role and sign, and by its size", () => {
-  const roles = { q: ["#000000", "#0000ff"], plain: ["#111111", "#222222"] };
-  const colours = /** @type {TensorColours} */ (/** @type {unknown} */ ({ weights: STOPS, roles }));
-  const at = (role, share) => tensorColour(role, share, colours, [255, 255, 255]);
-  assert.equal(at("q", 1).fill, `rgb(${mixColours([255, 255, 255], [0, 0, 255], 0.7).join(",")})`);
-  assert.equal(at("q", -1).fill, `rgb(${mixColours([255, 255, 255], [0, 0, 0], 0.7).join(",")})`);
-  assert.equal(at("q", 0).ink, "#000000");
-  assert.equal(at("q", -1).ink, "#ffffff");
-  assert.equal(at("unheard of", 1).fill, at("plain", 1).fill);
-  assert.equal(at("weights", 0.25).fill, "rgb(255,0,0)");
-  assert.equal(at("weights", 7).fill, "rgb(255,255,255)");
 });

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { brickScene, stepUnder, tokensComputed } from "../../attnviz/canvas/cache_growth/brick_scene.js";
 import { headMarks, sharingScene } from "../../attnviz/canvas/sharing_columns/columns_scene.js";
 import { alongAxis, clearAround } from "../../attnviz/canvas/shared/token_labels.js";
 import { letterSize, sizeWithin, textWidth } from "../../attnviz/canvas/scene/text_width.js";
@@ -42,40 +41,6 @@ for (const [heads, ...counts] of [
       const drawn = (state + ((wall.h - state) * kvHeads) / heads) / wall.h;
       if (heads > 1) assert.ok(Math.abs(drawn - share(kvHeads)) < 1e-9);
     });
-
-for (const [width, height, prompt, total] of [
-  [900, 400, 12, 8],
-  [340, 330, 12, 8],
-  [900, 300, 100, 48],
-  [700, 440, 1, 1],
-])
-  test(`${total} steps after ${prompt} tokens are bricks within ${width} × ${height} pixels: as many as were computed`, () => {
-    const contexts = Array.from({ length: total }, (_none, step) => prompt + step);
-    const rows = prompt + total - 1;
-    const words = { cached_about: "{n}", anew_about: "{again}" };
-    const colours = { k: "#d55e00", v: "#009e73", masked: "#999999" };
-    const kept = contexts.map((n) => 100 * n);
-    const header = /** @type {any} */ ({ labels: contexts.map(String), rows, contexts, kept, total, colours, words });
-    const theme = /** @type {any} */ ({ text: "#000000", background: "#ffffff" });
-    for (const at of [0, total - 1]) {
-      const { marks } = brickScene(header, at, { width, height }, theme);
-      const boxes = marks.filter(({ kind, alpha }) => kind === "box" && alpha > 0);
-      const of = (/** @type {string} */ key) => boxes.filter((box) => box.key.startsWith(key));
-      assert.equal(of("cached-k-").length, contexts[at]);
-      assert.equal(of("anew-v-").length, contexts[at]);
-      const pitch = (width - of("cached-k-0")[0].x) / rows;
-      const again = of("old-").reduce((sum, { w }) => sum + w / pitch, 0);
-      assert.ok(Math.abs(again - (tokensComputed(contexts, at)[1] - contexts[at])) < 1e-6);
-      for (const { key, x, y, w, h } of boxes)
-        assert.ok(x >= 0 && y >= 0 && x + w <= width + 1e-6 && y + h <= height, key);
-      const bottom = of("cached-v-0")[0].y + of("cached-v-0")[0].h;
-      assert.ok(Math.min(...of("anew-k-").map(({ y }) => y)) > bottom, "no lane on the other");
-    }
-    for (const context of contexts) {
-      const x = width - ((rows - context + 0.5) * (width - (width < 640 ? 0 : 168))) / rows;
-      assert.equal(contexts[stepUnder(header, width, x)], context);
-    }
-  });
 
 test("presented, small letters are larger, as wide as they are measured, and no larger than their room", () => {
   assert.deepEqual([9, 11, 40].map(letterSize), [9, 11, 40]);

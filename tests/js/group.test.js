@@ -22,27 +22,6 @@ test("an answer is behind until it has heard the newest gesture; a session that 
   assert.equal(anew.next(), 42, "it goes on counting where its session stands");
 });
 
-test("a gesture that a session did not answer before it was gone is sent to the next one, and an answered one is not", () => {
-  const told = [];
-  const view = { component: { setStateValue: (name, value) => told.push([name, value]) } };
-  const sequence = new Sequence();
-  sequence.isBehind("s", 0);
-  sequence.send(view, "at", { token: 2 });
-  assert.equal(sequence.isBehind("s", 1), false);
-  assert.equal(sequence.isBehind("second", 0), false);
-  sequence.send(view, "at", { token: 3 });
-  assert.equal(sequence.isBehind("third", 0), true, "what it draws is from before the gesture");
-  assert.deepEqual(
-    told.map(([name, { token, seq }]) => [name, token, seq]),
-    [
-      ["at", 2, 1],
-      ["at", 3, 1],
-      ["at", 3, 2],
-    ],
-  );
-  assert.equal(sequence.isBehind("third", 2), false);
-});
-
 test("pins from Python replace those in the browser, except where it has not heard the newest", () => {
   const group = groupOf("pins");
   startGroup(group, from({ pins: pinned(["q", 1]), start: "a" }));

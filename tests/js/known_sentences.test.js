@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { deflateSync } from "node:zlib";
-import { findSentence, keepSentence, unpackTiles } from "../../attnviz/canvas/overview/known_sentences.js";
+import { findSentence, keepSentence } from "../../attnviz/canvas/overview/known_sentences.js";
 import { Latest } from "../../attnviz/canvas/shared/component.js";
 import { MOST_SENTENCES } from "../../attnviz/canvas/shared/group.js";
 
@@ -22,14 +21,4 @@ test("a sentence that was read before is found by its text, unless it is on show
   assert.equal(findSentence(known, asked("two"), "three"), null);
   assert.equal(findSentence(known, asked("three", "another model"), "three"), null);
   assert.equal(findSentence(known, null, "one"), null);
-});
-
-const packed = (...bytes) => new Uint8Array(deflateSync(Uint8Array.from(bytes)));
-
-test("tiles that were unpacked before are there at once, and the same", async () => {
-  const first = unpackTiles("a", packed(1, 2, 3));
-  assert.ok(first instanceof Promise);
-  const tiles = await first;
-  assert.deepEqual([...tiles], [1, 2, 3]);
-  assert.equal(unpackTiles("a", packed(9)), tiles);
 });

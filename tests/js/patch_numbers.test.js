@@ -1,11 +1,9 @@
-// Rows over patches: hidden keys get nothing, a scale is that of its head, and patches are found under a point.
+// Rows over patches: hidden keys get nothing, and patches are found under a point.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { attend } from "../../attnviz/canvas/shared/attend.js";
 import { fitFrame, windowBorders } from "../../attnviz/canvas/patch_view/patch_scene.js";
 import {
-  factorFor,
   followToken,
   meanOfHeads,
   meanOfRows,
@@ -35,16 +33,6 @@ test("nobody looks at a hidden patch, and rows still sum to 1", () => {
   assert.equal(row[4], 0);
   assert.ok(Math.abs(row.reduce((a, b) => a + b) - 1) < 1e-6);
   assert.equal(visibleKeys([], grid), null);
-});
-
-test("a scale is larger by its factor", () => {
-  const sharper = attend(head, head.mask, head.scale * 3);
-  assert.deepEqual(headRow(head, 1, null, 3), sharper.slice(5, 10));
-  const state = /** @type {import("../../attnviz/canvas/shared/types.js").PatchChoices} */ (
-    /** @type {unknown} */ ({ layer: 1, head: 2, factor: 3 })
-  );
-  assert.equal(factorFor(state, 1, 2), 3);
-  assert.equal(factorFor(state, 1, 1), 1);
 });
 
 test("the mean is over the rows of patches", () => {

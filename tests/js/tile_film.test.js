@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  bytesThrough,
-  carried,
-  mostTellingLine,
-  naiveAt,
-  runningNumbers,
-} from "../../attnviz/canvas/tile_film/tile_film_geometry.js";
+import { mostTellingLine, runningNumbers } from "../../attnviz/canvas/tile_film/tile_film_geometry.js";
 
 /** Five tokens in tiles of two queries and three keys, under a causal mask. */
 const HEADER = /** @type {any} */ ({
@@ -38,49 +32,4 @@ test("a line that has seen nothing begins at the tile where it sees something", 
   const first = Float32Array.from([-Infinity, 0, 0, 0, 0, 2, 0, 0, 0, 0]);
   const kept = runningNumbers({ ...HEADER, tiles: [[0, 1]] }, { codes: new Uint8Array(), first, second: first }, 0, 0);
   assert.deepEqual([kept.begins, kept.factor, kept.before], [true, 1, 0]);
-});
-
-test("K and V are carried for each tile, Q for each row of them, and a row's output leaves after its last", () => {
-  const ways = HEADER.tiles.map((/** @type {unknown} */ _tile, /** @type {number} */ at) => carried(HEADER, at));
-  const [row, next] = [
-    ["Q", "K", "V"],
-    ["K", "V"],
-  ];
-  assert.deepEqual(
-    ways.map(({ into }) => into),
-    [row, row, next, row, next],
-  );
-  assert.deepEqual(
-    ways.map(({ out }) => out.join("")),
-    ["O", "", "O", "", "O"],
-  );
-  const backward = {
-    backward: true,
-    tiles: /** @type {[number, number][]} */ ([
-      [0, 0],
-      [1, 0],
-      [1, 1],
-    ]),
-  };
-  assert.deepEqual(carried(backward, 1).into, ["Q", "dO", "dQ"]);
-  assert.deepEqual(carried(backward, 1).out, ["dQ", "dK", "dV"]);
-});
-
-test("both ways move at one pace: bytes grow with a tile's time, and the naive way stands where they have got to", () => {
-  const moved = /** @type {[number, number][]} */ ([
-    [8, 0],
-    [16, 4],
-  ]);
-  assert.deepEqual(
-    [bytesThrough({ moved }, 0, 0.5), bytesThrough({ moved }, 1, 0.5), bytesThrough({ moved }, 1, 1)],
-    [4, 14, 20],
-  );
-  const naive = /** @type {[string, boolean, number][]} */ ([
-    ["Q", false, 10],
-    ["S", true, 5],
-  ]);
-  assert.deepEqual(
-    [0, 9, 10, 14, 15].map((bytes) => naiveAt({ naive }, bytes)?.[0]),
-    ["Q", "Q", "S", "S", undefined],
-  );
 });
