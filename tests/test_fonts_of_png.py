@@ -48,31 +48,6 @@ def test_a_script_without_a_font_is_refused(monkeypatch: pytest.MonkeyPatch, hav
         rasterised._has_font.cache_clear()
 
 
-def drawn_from(monkeypatch: pytest.MonkeyPatch, svg: str) -> str:
-    """What resvg is given of a picture on a machine whose fonts are called Plain and Hei."""
-    given: list[str] = []
-
-    def draw(svg_string: str, zoom: float = 1.0, **_fonts: object) -> bytes:
-        given.append(svg_string)
-        return svg_string.encode()
-
-    fonts = {"system-ui": "Plain", rasterised.CHINESE_TEXT: "Hei"}
-    monkeypatch.setattr(rasterised, "_match_font", fonts.__getitem__)
-    monkeypatch.setattr(rasterised, "_has_font", lambda letter: True)
-    monkeypatch.setattr(rasterised, "_resvg", lambda: draw)
-    rasterised.render_png(svg)
-    return given[-1]
-
-
-def test_chinese_is_drawn_in_a_chinese_font_whoever_names_the_fonts(monkeypatch: pytest.MonkeyPatch):
-    root = '<svg xmlns="http://www.w3.org/2000/svg" font-family="system-ui, sans-serif">{}</svg>'
-    own = '<text style="font-family: system-ui, sans-serif"><tspan>{}</tspan></text>'
-    given = drawn_from(monkeypatch, root.format("<text>注意力 it</text><text>10⁻³</text>" + own.format("头 8")))
-    assert '<svg xmlns="http://www.w3.org/2000/svg" font-family="Plain, sans-serif">' in given
-    assert '<text font-family="Hei, sans-serif">注意力 it</text><text>10⁻³</text>' in given
-    assert 'font-family: Hei, sans-serif"><tspan>头 8' in given
-
-
 @pytest.mark.skipif(shutil.which("fc-match") is None, reason="asks the system which font is for Chinese")
 def test_the_first_chinese_letters_of_a_line_do_not_turn_its_numbers_into_another_font():
     if not rasterised._has_font(rasterised.CHINESE):

@@ -18,22 +18,14 @@ from attnviz.models.tokens import MatrixAxis, project_weights
 HEADS = (
     (1, 1, 1.0, "none", "none", None, None, 0.125),
     (7, 7, 8.0, "causal", "none", None, None, 0.125),
-    (9, 13, 8.0, "random", "none", None, None, 0.25),
     (13, 9, 8.0, "causal", "none", None, None, 1.0),
-    (12, 12, 20.0, "random", "finite", None, None, 0.0884),
-    (12, 12, 20.0, "none", "infinite", None, None, 0.0884),
     (11, 16, 60.0, "random", "infinite", 50.0, None, 0.0625),
-    (11, 16, 60.0, "causal", "none", 2.0, None, 1.0),
-    (16, 16, 8.0, "causal", "none", None, 1.5, 0.125),
     (16, 16, 8.0, "random", "finite", 20.0, -3.0, 0.125),
-    (8, 8, 1e4, "none", "none", None, None, 1.0),
     (8, 8, 1e4, "causal", "none", None, 100.0, 10.0),
     (6, 40, 3e36, "random", "none", None, None, 0.125),
     (6, 40, 1e-30, "random", "none", None, None, 10.0),
-    (5, 5, 8.0, "all", "none", None, None, 0.125),
     (5, 5, 8.0, "all", "none", None, 0.0, 0.125),
     (10, 10, 8.0, "causal", "none", None, None, 0.0),
-    (4, 33, 30.0, "random", "none", None, None, 10.0),
 )
 
 
@@ -81,15 +73,12 @@ def _mask(rng: np.random.Generator, hides: str, n_q: int, n_k: int) -> torch.Ten
 #: what a visitor may ask of a head, everything at least once
 EDITS = (
     HeadEdit(),
-    HeadEdit("none"),
     HeadEdit("causal"),
     HeadEdit("window", window=1),
-    HeadEdit("window", window=3),
     HeadEdit("window", window=64, hidden=(2,)),
     HeadEdit("model", hidden=(0, 5)),
     HeadEdit("none", hidden=(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)),
     HeadEdit("painted", hidden=(1,), scale="inverse"),
-    HeadEdit("painted", scale="factor", factor=0.35),
     HeadEdit("causal", scale="none"),
     HeadEdit("model", scale="factor", factor=9.7),
     HeadEdit("model", scale="factor", factor=0.0),

@@ -1,19 +1,13 @@
 """A room's file: codes, votes, who may write, and its end; no network."""
 
 import json
-import os
 import random
-import signal
-import subprocess
-import sys
 import time
 
 import pytest
 
 from attnviz.base.message import Problem
-from attnviz.base.packed import pack_blob
 from attnviz.rooms import room_file
-from attnviz.rooms.projector import Projector
 from attnviz.rooms.room_file import CODE, LIFE, Counts, RoomFile, Vote, class_row, parse_vote, remove_ended
 
 QUESTION = {"id": 7, "words": ["The", "cat", "sat", "it", "slept"], "query": 3, "most": 3}
@@ -82,16 +76,12 @@ def test_a_room_ends_four_hours_after_its_last_sign_of_life_and_nothing_of_it_st
 @pytest.mark.parametrize(
     "message",
     [
-        {},
         {"number": 1, "taps": []},
         {"number": 1, "taps": [0, 1, 2, 4]},
         {"number": 1, "taps": [3]},
-        {"number": 1, "taps": [-1]},
         {"number": 1, "taps": [True]},
         {"number": 1, "taps": "012"},
-        {"number": 0, "taps": [0]},
         {"number": 2**40, "taps": [0]},
-        {"number": True, "taps": [0]},
     ],
 )
 def test_what_no_phone_of_ours_votes_is_no_vote(message):
@@ -146,31 +136,3 @@ def test_rooms_are_bounded_and_can_be_switched_off(room, monkeypatch):
     assert RoomFile.open(room.code) is None
     with pytest.raises(Problem, match="switched off"):
         RoomFile.create()
-
-
-VOTER = """
-import sys
-from attnviz.rooms.room_file import RoomFile, Vote
-room = RoomFile.open(sys.argv[1])
-for number in range(1, 10_000):
-    room.vote([Vote(7, f"tab{number}", 1, (0,))])
-    print(number, flush=True)
-"""
-
-
-def test_a_killed_process_loses_no_vote_that_it_has_answered(room):
-    voter = subprocess.Popen([sys.executable, "-c", VOTER, room.code], stdout=subprocess.PIPE, env=os.environ)
-    answered = [voter.stdout.readline() for _ in range(50)]
-    voter.send_signal(signal.SIGKILL)
-    answered += voter.stdout.readlines()
-    voter.wait()
-    last = max(int(line) for line in answered if line.endswith(b"\n"))
-    assert last >= 50
-    assert room.count(7, 1).votes >= last
-
-
-def test_a_picture_that_only_the_lecturers_session_answers_stays_on_the_wall():
-    shown = Projector("BCDFG", "secret", "page")
-    shown.show("score_table", "why-there", pack_blob({"words": {}}, b""))
-    shown.show("mask", "grid", pack_blob({"words": {}}, b""))
-    assert [each.data is None for each in shown.pictures.values()] == [True, False]

@@ -92,19 +92,6 @@ async def closed(socket) -> int:
     return socket.close_code
 
 
-async def test_a_phone_hears_the_step_that_is_on_the_wall_and_each_that_follows(port, room):
-    room.title = "First"
-    room.publish("explore")
-    async with joined(port, room) as phone:
-        assert (await heard(phone, "title"))["title"] == "First"
-        room.title = "Second"
-        room.publish("explore?at=1.2")
-        assert (await heard(phone, "title"))["link"] == "explore?at=1.2"
-        ask(room)
-        async with asyncio.timeout(10):
-            assert "question" in json.loads(await phone.recv()), "no step comes twice"
-
-
 async def test_votes_reach_the_wall_from_five_on_and_none_counts_after_the_answer(port, room):
     ask(room)
     async with contextlib.AsyncExitStack() as stack:
@@ -323,12 +310,3 @@ async def test_a_room_that_nobody_ends_is_removed_while_the_server_runs(port, ro
         while list((tmp_path / "rooms").iterdir()):
             await asyncio.sleep(0.05)
     removing.cancel()
-
-
-async def test_phones_are_told_to_come_back_when_the_server_stops(port, room, monkeypatch):
-    other = free_port()
-    with running(other) as server:
-        async with joined(other, room) as phone:
-            await asyncio.sleep(0.3)
-            server.should_exit = True
-            assert await closed(phone) == sockets.AGAIN

@@ -54,14 +54,10 @@ WRONG = {
     "scaling?s_dk=99999999": "from 1 to 4,096",
     "scaling?s_nothing=3": "“s_nothing”",
     "explore?at=99.99": "layers go from 0 to 29",
-    "explore?model=nope": "“nope”",
-    "decoding?d_model=core&d_steps=2&d_layer=99": "up to 3",
     "sharing?h_shared=999": "must be one of: “32”, “16”, “8”, “4”, “2”, “1”. “8” is shown instead",
-    "masks?m_text=a b c&m_word=60": "“Word whose ribbons are shown” = “60”; here it goes up to 2",
     "positions?p_words=3.1": "“Which word stands at each place” in the link). “0.1.2",
     f"home?start={pack({'head': [99, 99]})}": "“99.99” does not exist here",
     f"pictures?pic_view={pack({'h': [1000]})}": "“Hidden patches”, because it does not exist here: 1000",
-    f"explore?c={pack({'stage': [500, 3]})}": "“Clicked cell”, because it does not exist here: 500",
 }
 
 

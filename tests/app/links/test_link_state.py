@@ -128,18 +128,6 @@ def turned(app: Any, page: str, **link: str) -> None:
     app.run()
 
 
-@pytest.mark.parametrize(
-    "link, said",
-    [({"t_width": "4097"}, "4097"), ({"t_layer": "9"}, "9"), ({"t_some": "x,nobody"}, "nobody"), ({"t_c": "!!"}, "")],
-)
-def test_nonsense_in_a_link_gets_a_sentence_and_the_rest_of_the_link_is_used(link: dict[str, str], said: str) -> None:
-    app = opened(**link, t_kind="b", t_on="true")
-    assert shown(app) == DEFAULTS | {"kind": "b", "on": True}
-    if said:
-        (sentence,) = app.caption
-        assert said in unescape(sentence.value)
-
-
 def test_a_text_that_is_too_long_is_cut_and_the_page_says_so() -> None:
     app = opened(t_text="n" * 21)
     assert shown(app) == DEFAULTS | {"text": "n" * 20}
