@@ -237,6 +237,23 @@ def test_effects_come_as_a_table_and_a_picture() -> None:
     assert_close(torch.tensor(found.plot().data[0].z), found.by_head, check_dtype=False)
 
 
+def test_the_words_of_the_version_before_still_do() -> None:
+    model = llama()
+    with pytest.warns(DeprecationWarning, match="av.Cell is called av.Site now"):
+        old = [av.Cell(0, 3), av.Cell(1, None, 3)]  # type: ignore[attr-defined]
+    new = [value for _, value in activation_patching(model, CLEAN, CORRUPTED, METRIC, old)]
+    calls: list[Any] = [
+        lambda: activation_patching(model, CLEAN, CORRUPTED, 7, old, 11),
+        lambda: activation_patching(model, CLEAN, CORRUPTED, token=7, versus=11, cells=[(0, 3), (1, None, 3)]),
+    ]
+    for call in calls:
+        with pytest.warns(DeprecationWarning, match="metric=av.logit_diff"):
+            assert [value for _, value in call()] == new
+    trace = capture(model, CLEAN, residual=True)
+    with pytest.warns(DeprecationWarning, match="metric=av.logit_diff"):
+        assert_close(trace.logit_attribution(7, 11, -2).heads, trace.logit_attribution(METRIC, position=-2).heads)
+
+
 def test_prompts_of_other_lengths_paths_from_no_head_and_tools_of_one_list_are_refused() -> None:
     model, (clean, corrupted) = t5(), prompts("t5")
     shorter = corrupted | {"decoder_input_ids": tokens(1, 4)}
