@@ -67,7 +67,7 @@ SIZES = [(1280, 720), (390, 844)]
 #: views with a formula that is longer than a phone is wide, and is scrolled in its place
 SCROLLED = {"build?b_ask=picture"}
 #: views that have numbers too small for the last row, or are wider than the window, where they are presented
-SMALL = {"positions?p_section=video", "compare?c_section=shared", "mistakes?mistake=group_num&guess=group_num.3"}
+SMALL = {"positions?p_section=video", "compare?c_section=shared"}
 
 
 @cache
