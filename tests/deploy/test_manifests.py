@@ -15,6 +15,7 @@ from deploy import space
 DEPLOY = Path(__file__).parents[2] / "deploy"
 MANIFESTS: list[dict[str, Any]] = list(yaml.safe_load_all((DEPLOY / "kubernetes" / "attnviz.yaml").read_text()))
 BY_KIND = {each["kind"]: each for each in MANIFESTS}
+CONTAINER = BY_KIND["Deployment"]["spec"]["template"]["spec"]["containers"][0]
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 
@@ -43,10 +44,9 @@ def test_the_manifests_speak_of_one_thing():
 
 
 def test_nothing_runs_as_root_and_everything_is_asked_for_its_health():
-    container = BY_KIND["Deployment"]["spec"]["template"]["spec"]["containers"][0]
-    assert container["securityContext"]["readOnlyRootFilesystem"]
+    assert CONTAINER["securityContext"]["readOnlyRootFilesystem"]
     for probe in ("readinessProbe", "livenessProbe"):
-        assert container[probe]["httpGet"]["path"] == "/attnviz/health"
+        assert CONTAINER[probe]["httpGet"]["path"] == "/attnviz/health"
     user = BY_KIND["Deployment"]["spec"]["template"]["spec"]["securityContext"]["runAsUser"]
     assert re.search(rf"useradd .*--uid {user}\b", DOCKERFILE)
     assert DOCKERFILE.rindex("USER attnviz") > DOCKERFILE.rindex("FROM ")
@@ -55,19 +55,17 @@ def test_nothing_runs_as_root_and_everything_is_asked_for_its_health():
 
 
 def test_settings_are_those_that_the_app_reads():
-    container = BY_KIND["Deployment"]["spec"]["template"]["spec"]["containers"][0]
-    named = {each["name"] for each in container["env"]} | set(COMPOSE["services"]["attnviz"]["environment"])
+    named = {each["name"] for each in CONTAINER["env"]} | set(COMPOSE["services"]["attnviz"]["environment"])
     named |= set(re.findall(r"\b(?:ATTNVIZ|STREAMLIT)_\w+(?==)", DOCKERFILE))
     unknown = {name for name in named if name.startswith("ATTNVIZ_")} - set(settings.VARIABLES)
     assert unknown == set()
 
 
 def test_a_process_refuses_long_work_before_its_container_is_ended():
-    container = BY_KIND["Deployment"]["spec"]["template"]["spec"]["containers"][0]
-    of_pod = next(each["value"] for each in container["env"] if each["name"] == "ATTNVIZ_PROCESS_MB")
+    of_pod = next(each["value"] for each in CONTAINER["env"] if each["name"] == "ATTNVIZ_PROCESS_MB")
     service = COMPOSE["services"]["attnviz"]
     for mark, limit in (
-        (of_pod, container["resources"]["limits"]["memory"].removesuffix("Gi")),
+        (of_pod, CONTAINER["resources"]["limits"]["memory"].removesuffix("Gi")),
         (service["environment"]["ATTNVIZ_PROCESS_MB"], service["mem_limit"].removesuffix("g")),
     ):
         assert 0.7 < int(mark) * 10**6 / (int(limit) * 2**30) < 0.85
@@ -102,8 +100,7 @@ def test_its_settings_are_the_images(folder):
     _before, front, readme = (folder / "README.md").read_text("utf-8").split("---\n", 2)
     front_settings = yaml.safe_load(front)
     assert front_settings["sdk"] == "docker"
-    ports = BY_KIND["Deployment"]["spec"]["template"]["spec"]["containers"][0]["ports"]
-    assert front_settings["app_port"] == ports[0]["containerPort"]
+    assert front_settings["app_port"] == CONTAINER["ports"][0]["containerPort"]
     assert f"--server.port {front_settings['app_port']}" in DOCKERFILE.replace('", "', " ").replace('"', "")
     project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
     assert front_settings["license"] == project["license"].lower()

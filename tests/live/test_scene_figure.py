@@ -34,6 +34,14 @@ def head_figure(
     return HeadFigure(HeadData.of_values(values, rows, cols), HeadView(**view), lines, others or {})
 
 
+def pictures_of(words: list[str]) -> list[SceneFigure]:
+    """A causal head of these words as cells and as lines, and its mask."""
+    weights, hidden = masked(len(words))
+    matrix = head_figure(weights, words, words)
+    figures = (matrix, replace(matrix, lines=True), MaskFigure(~hidden, words, words))
+    return [SceneFigure((figure,)) for figure in figures]
+
+
 @pytest.mark.parametrize("root", [False, True])
 def test_cells_have_the_colours_of_their_weights_and_masked_ones_none(root):
     weights, hidden = masked(10)
@@ -51,13 +59,7 @@ def test_characters_that_no_xml_may_hold_do_not_break_the_file():
 
 
 def test_every_token_is_text_as_it_was_typed():
-    weights, hidden = causal(10)
-    matrix = head_figure(np.where(hidden, np.nan, weights), WORDS, WORDS)
-    for picture in (
-        SceneFigure((matrix,)),
-        SceneFigure((replace(matrix, lines=True),)),
-        SceneFigure((MaskFigure(~hidden, WORDS, WORDS),)),
-    ):
+    for picture in pictures_of(WORDS):
         said = texts(tree(picture))
         for word in WORDS:
             assert said.count(word if word.strip() else "␣") >= 2, word
@@ -66,13 +68,7 @@ def test_every_token_is_text_as_it_was_typed():
 
 def test_no_script_comes_into_a_file_by_a_token_a_title_or_a_caption():
     hostile = ["</text><script>alert(1)</script>", '" onload="alert(1)', "]]><svg onload=alert(1)>", "&#60;script&#62;"]
-    weights, hidden = causal(4)
-    matrix = head_figure(np.where(hidden, np.nan, weights), hostile, hostile)
-    for picture in (
-        SceneFigure((matrix,)),
-        SceneFigure((replace(matrix, lines=True),)),
-        SceneFigure((MaskFigure(~hidden, hostile, hostile),)),
-    ):
+    for picture in pictures_of(hostile):
         for node in tree(picture, title=hostile[0], caption=hostile[1]).iter():
             assert node.tag.removeprefix(SVG) not in ("script", "foreignObject", "a", "iframe")
             assert not [name for name in node.attrib if name.lower().startswith("on")]
@@ -99,11 +95,17 @@ def test_thirty_tokens_take_at_most_200_kilobytes_however_many_weights_are_large
 def test_a_mask_has_one_colour_a_hatch_and_a_legend():
     allowed = np.tri(6, dtype=bool)
     allowed[2] = False
-    root = tree(SceneFigure((MaskFigure(allowed, WORDS[:6], WORDS[:6]),)), title="Who may look")
+    root = tree(
+        SceneFigure((MaskFigure(allowed, WORDS[:6], WORDS[:6]),)),
+        title="Who may look",
+        caption="In a row",
+        credit="By me",
+    )
     seen = painted(root, allowed.shape)
     assert np.array_equal((seen >= 0).all(-1), allowed)
     assert len({tuple(colour) for colour in seen[allowed]}) == 1
-    assert {"may look", "may not look", "Who may look"} <= set(texts(root))
+    assert {"may look", "may not look", "Who may look", "In a row", "By me"} <= set(texts(root))
+    assert [root.findtext(f"{SVG}{name}") for name in ("title", "desc")] == ["Who may look", "In a row"]
     assert any(node.get("fill", "").startswith("url(#") for node in root.iter(f"{SVG}rect")), "a hatch"
 
 

@@ -100,12 +100,6 @@ def test_whose_turn_lasts_longer_than_the_lease_holds_up_nobody_and_keeps_it():
     for each in (third, fourth):
         each.end()
     assert (line.n_working, line.n_waiting) == (0, 0)
-    first, other = Visitor(line), None
-    assert first.works.wait(10)
-    other = Visitor(line)
-    first.end()
-    assert other.works.wait(10)
-    other.end()
 
 
 def test_where_memory_is_short_work_is_refused_in_a_sentence_and_pages_are_drawn(monkeypatch):
