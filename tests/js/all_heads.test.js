@@ -9,16 +9,7 @@ const { header, payload, heads } = JSON.parse(
   await readFile(new URL("cases/raw_scores.json", import.meta.url), "utf8"),
 ).plain;
 
-function bytes() {
-  const text = new TextEncoder().encode(JSON.stringify({ doc: "d", heads: [1, 2], raw: header }));
-  const rest = Buffer.from(payload, "base64");
-  const whole = new Uint8Array(4 + text.length + rest.length);
-  new DataView(whole.buffer).setUint32(0, text.length, true);
-  whole.set(text, 4);
-  whole.set(rest, 4 + text.length);
-  return whole;
-}
-
+const bytes = () => writeHeader({ doc: "d", heads: [1, 2], raw: header }, Buffer.from(payload, "base64"));
 const binary = { "content-type": "application/octet-stream" };
 /**
  * @param {Uint8Array<ArrayBuffer> | string} body

@@ -9,18 +9,15 @@ import { Glide, marksBetween } from "../../attnviz/canvas/scene/glide.js";
 
 const LONG = 250;
 
-/**
- * A browser whose clock moves when a test says so.
- * @param {{ less?: boolean, inWindow?: boolean }} [how]
- */
-function browser({ less = false, inWindow = true } = {}) {
+/** A browser whose clock moves when a test says so. */
+function browser() {
   let clock = 1000;
   /** @type {((time: number) => void) | null} */
   let asked = null;
   const page = {
     performance: { now: () => clock },
     document: { hidden: false },
-    matchMedia: () => ({ matches: less }),
+    matchMedia: () => ({ matches: false }),
     requestAnimationFrame: (/** @type {(time: number) => void} */ draw) => {
       asked = draw;
       return 1;
@@ -30,7 +27,7 @@ function browser({ less = false, inWindow = true } = {}) {
       /** @param {(entries: { isIntersecting: boolean }[]) => void} tell */
       constructor(tell) {
         // a busy page is told of several changes at once, the newest last
-        this.observe = () => tell([{ isIntersecting: !inWindow }, { isIntersecting: inWindow }]);
+        this.observe = () => tell([{ isIntersecting: false }, { isIntersecting: true }]);
       }
     },
   };

@@ -50,8 +50,8 @@ test("differences are told as such, each with its sign, and none of a zero", () 
 
 test("of a difference the largest change is told, its direction in words, and so is that there is none", () => {
   const told = { gives_more: "{query} +{value} {key}", gives_less: "{query} -{value} {key}", no_change: "none" };
+  const header = { ...numbers.header, signed: true, words: { ...words, ...told } };
   const changed = (/** @type {number[]} */ ...changes) => {
-    const header = { ...numbers.header, signed: true, words: { ...words, ...told } };
     const codes = Uint16Array.from(changes, (change) =>
       Math.round(32767 + 32767 * Math.sign(change) * Math.sqrt(Math.abs(change))),
     );
@@ -60,15 +60,7 @@ test("of a difference the largest change is told, its direction in words, and so
   assert.equal(changed(0, 0.25, 0, -0.1, 0, 0), "a +0.25 ⏎");
   assert.equal(changed(0, 0.25, 0, 0, 0, -0.5), "b -0.50 <z>");
   assert.equal(changed(0, 0.004, 0, 0, -0.003, 0), "none");
-
-  assert.equal(
-    changeText({
-      ...numbers,
-      header: { ...numbers.header, signed: true, words: { ...words, ...told } },
-      codes: new Uint16Array(6).fill(MASKED_16),
-    }),
-    "none",
-  );
+  assert.equal(changeText({ ...numbers, header, codes: new Uint16Array(6).fill(MASKED_16) }), "none");
 });
 
 test("a sentence is laid out from the right where most of its letters are written so", () => {

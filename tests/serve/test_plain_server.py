@@ -11,7 +11,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from attnviz.base.head_edit import HeadEdit
 from attnviz.base.packed import unpack_blob
+from attnviz.base.record_json import to_json
 from attnviz.rooms.addresses import own_address
 from benchmarks.load.visitor import Visitor
 from tests.browser.conftest import ROOT, Server
@@ -28,17 +30,8 @@ async def changed(url: str, first: str, then: str) -> list[list[bytes]]:
     visitor, seen = Visitor(url), []
     await visitor.enter("explore", LINK + first)
     seen.append(pictures(visitor))
-    edit = {
-        "mask": then,
-        "window": 2,
-        "where": "all",
-        "hidden": [1],
-        "painted": "",
-        "scale": "none",
-        "silenced": [],
-        "seq": 1,
-    }
-    await visitor.tell(visitor.find("head"), "edit", edit | {"factor": 1, "seen": "after"})
+    edit = HeadEdit(then, window=2, hidden=(1,), scale="none", where="all")
+    await visitor.tell(visitor.find("head"), "edit", to_json(edit) | {"seq": 1})
     seen.append(pictures(visitor))
     await visitor.leave()
     return seen
