@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -42,3 +44,12 @@ def test_one_sentence_looking_at_the_other_is_a_part_of_the_whole(paired):
     assert part.cols == whole.cols[split:]
     assert whole.looks_at_itself
     assert not part.looks_at_itself
+
+
+def test_a_difference_is_hidden_only_where_both_are(decoded):
+    causal = head_matrix(decoded.stacks[0], 5, 2)
+    everything = replace(causal, hidden=np.zeros_like(causal.hidden))
+    difference = causal.minus(everything)
+    assert not difference.hidden.any()
+    np.testing.assert_allclose(difference.values, np.where(causal.hidden, -everything.values, 0))
+    assert (causal.minus(causal).hidden == causal.hidden).all()

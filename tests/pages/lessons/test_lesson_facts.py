@@ -108,6 +108,8 @@ def test_what_a_lesson_says_of_any_sentence_holds(text: str, is_trained: bool) -
             assert alone or name in ("looks", "writes", "without") or not is_trained, name
     right = {name: {*each.right} for name, each in facts.items()}
 
+    words = facts["sentence"].values
+    assert words["repeated"] == sum(token in subject.tokens[:at] for at, token in enumerate(subject.tokens))
     matrix, row = subject.matrix(), subject.row
     weights = np.where(matrix.hidden[row], -1, matrix.values[row])
     assert (len(weights) < 2) or (weights >= 0).sum() > 1, "a row that has a choice"

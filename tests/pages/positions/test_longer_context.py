@@ -38,3 +38,13 @@ def test_the_pairs_longer_than_training_are_those_of_the_chosen_scaling(visit, m
     page = sound(visit("positions", p_section="longer", p_method=method, p_factor=str(factor)))
     waves = run(Config(method, factor, width=64)).methods[method].wavelengths
     assert f" {int((waves > 4096).sum())} pairs take more for their turn than the 4,096 positions" in said(page)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_pairs_that_meet_new_angles_are_counted_by_hand(method):
+    scaled = run(Config(method, 4.0, 4096, 64)).methods[method]
+    count = 0
+    for pair, wave in enumerate(scaled.wavelengths):
+        trained = 2 * math.pi * 10_000 ** (2 * pair / 64)  # positions for a turn in training
+        count += trained > 4096 and 16384 / wave > 4096 / trained * (1 + 1e-9)
+    assert scaled.n_new_angles == count
