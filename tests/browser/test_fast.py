@@ -1,11 +1,9 @@
 """The film of tiles in a browser: played, dragged, moved by keys, opened again by its link, saved; a lesson's film."""
 
-import math
 import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -22,29 +20,11 @@ def stood(page):
     return int(page.locator(".av-root[data-step]").first.get_attribute("data-step"))  # one that goes may still be there
 
 
-def line_said(film, step, line):
-    """What the page says of a query, computed from the scores alone."""
-    row, col = film.tiles[step]
-    before = film.cells[line, : col * film.config.block_k].astype(float)
-    now = film.cells[line, : (col + 1) * film.config.block_k].astype(float)
-    was, high = np.nanmax(before), np.nanmax(now)
-    total, after = (np.nansum(np.exp(seen - most)) for seen, most in ((before, was), (now, high)))
-    factor = math.exp(was - high)
-    numbers = [high, was, total, was, high, factor, after - factor * total, after]
-    assert row == line // film.config.block_q
-    return [f"{n:.2f}".replace("-", "−") for n in numbers]
-
-
 @pytest.mark.every_commit
 def test_a_film_is_stepped_dragged_and_comes_back_by_its_link(opened):
     page = opened("fast", FILM)
     film = tiles.run(tiles.Config())
     assert stood(page) == film.middle_step
-    said = page.locator(".tf-readout").inner_text()
-    query = int(re.match(r"Query (\d+): a larger score", said)[1])
-    numbers = re.findall(r"−?\d+\.\d\d", said)
-    for shown, wanted in zip(numbers, line_said(film, film.middle_step, query - 1), strict=True):
-        assert abs(float(shown.replace("−", "-")) - float(wanted.replace("−", "-"))) < 0.011
     page.get_by_role("button", name="Next tile").click()
     page.wait_for_url(f"**fast_at={film.middle_step + 1}*")
     answered(page)

@@ -80,7 +80,7 @@ PICTURES = {
     "why?why_at=23.4&why_silence=true": [Picture("why-parts", "why-flows")],
     "heads?hd_model=minilm-l6&hd_order=layer": [Picture("hd_map", "hd_map_canvas")],
     "mistakes?mistake=top_left&guess=top_left.7": [Picture("mistake-wrong-save", "mistake-wrong")],
-    "pictures": [Picture("patches-out", "patches"), Picture("patches-all")],
+    "pictures": [Picture("patches-out", "patches", png=20), Picture("patches-all")],
 }
 #: bytes of a live file, but of a picture of pixels, which has them and all heads
 LARGEST = 300_000

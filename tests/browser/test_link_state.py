@@ -2,7 +2,6 @@
 
 import base64
 import json
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -72,7 +71,7 @@ def in_link(page: Any, **wanted: str) -> None:
 
 def go(page: Any, name: str) -> None:
     """By the menu, as far as the page that it leads to is at rest."""
-    menu(page, name).click()
+    page.get_by_test_id("stSidebar").get_by_role("link", name=name).click()
     at(page, name)
 
 
@@ -80,10 +79,6 @@ def at(page: Any, name: str) -> None:
     """Until this page of the menu is on show and at rest."""
     page.get_by_role("heading", level=1, name=TITLES[name]).wait_for(timeout=FIRST)
     answered(page)
-
-
-def menu(page: Any, name: str) -> Any:
-    return page.get_by_test_id("stSidebar").get_by_role("link", name=name)
 
 
 def server_wrote(page: Any, line: Line, text: str) -> None:
@@ -94,17 +89,6 @@ def server_wrote(page: Any, line: Line, text: str) -> None:
         return any(text.encode() in message for message in line.held or [] if isinstance(message, bytes))
 
     until(said, seconds=60)
-
-
-def server_answers(page: Any, line: Line) -> None:
-    """Until the server has begun to answer the last gesture."""
-    before = line.said
-
-    def said() -> bool:
-        page.evaluate("0")
-        return line.said > before
-
-    until(said)
 
 
 def server_rests(page: Any, line: Line) -> None:
@@ -130,8 +114,9 @@ def test_a_gesture_that_leaves_before_the_link_is_known_takes_nothing_back(slow,
     server_wrote(page, line, "sentence=")
     if computed:  # the new sentence is on its way, and the hand is on the one before
         server_rests(page, line)
+    before = line.said
     page.get_by_role("switch").click()  # every word may look at all
-    server_answers(page, line)
+    until(lambda: page.evaluate("0") == 0 and line.said > before)  # it has begun to answer
     line.let_go()
     in_link(page, sentence=SENTENCE, causal="false")
     answered(page)
@@ -143,10 +128,6 @@ def of_sentence(page: Any, name: str) -> Any:
     return page.get_by_label(SPEAKING[name][1], exact=True)
 
 
-def by_card(page: Any, name: str) -> Any:
-    return page.get_by_test_id("stMain").get_by_role("link", name=name)
-
-
 @pytest.mark.every_commit
 def test_a_sentence_typed_on_start_travels_to_every_page_by_menu_and_by_card(opened):
     page = opened("", reduced_motion="reduce")
@@ -154,13 +135,13 @@ def test_a_sentence_typed_on_start_travels_to_every_page_by_menu_and_by_card(ope
     of_sentence(page, "Start").press("Enter")
     in_link(page, sentence=SENTENCE)
     answered(page)
-    for door, ways in ((menu, [*OTHERS, "Start"]), (by_card, [way for name in CARDS for way in (name, "Start")])):
-        for name in ways:
-            (menu if name == "Start" else door)(page, name).click()
-            at(page, name)
-            if name in SPEAKING:
-                expect(of_sentence(page, name)).to_have_value(SENTENCE)
-                in_link(page, **{SPEAKING[name][2]: SENTENCE})
+    by_card = [(way, door) for name in CARDS for way, door in ((name, "stMain"), ("Start", "stSidebar"))]
+    for name, door in [(name, "stSidebar") for name in (*OTHERS, "Start")] + by_card:
+        page.get_by_test_id(door).get_by_role("link", name=name).click()
+        at(page, name)
+        if name in SPEAKING:
+            expect(of_sentence(page, name)).to_have_value(SENTENCE)
+            in_link(page, **{SPEAKING[name][2]: SENTENCE})
 
 
 def entries(page: Any) -> int:
@@ -219,21 +200,6 @@ def share(page: Any) -> Any:
     return page
 
 
-def save_view(page: Any, folder: Path) -> Path:
-    return saved_in(page, page.get_by_role("button", name="Save this view as a file"), folder)
-
-
-def open_view(page: Any, file: Path) -> None:
-    share(page)
-    page.locator("input[type=file]").set_input_files(file)
-
-
-def told(page: Any) -> list[str]:
-    """What the page says of its choices."""
-    texts: list[str] = page.get_by_test_id("stMain").get_by_role("paragraph").all_inner_texts()
-    return texts
-
-
 def test_a_saved_view_holds_everything_and_opens_the_same_elsewhere(opened, tmp_path):
     page = opened("explore?" + urlencode(EVERYTHING))
     page.get_by_text("No token may look at: three (3).").wait_for(timeout=FIRST)
@@ -243,13 +209,13 @@ def test_a_saved_view_holds_everything_and_opens_the_same_elsewhere(opened, tmp_
     shared = page.get_by_test_id("stCode").filter(has_text="http").first.inner_text().strip()
     assert meaning(dict(parse_qsl(urlsplit(shared).query))) == meaning(shown)
     assert urlsplit(shared).path == "/explore"
-    file = save_view(page, tmp_path)
+    file = saved_in(page, page.get_by_role("button", name="Save this view as a file"), tmp_path)
     held = json.loads(file.read_text("utf-8"))["choices"]
     assert {name: text for name, text in held.items() if name != "c"} == {n: t for n, t in shown.items() if n != "c"}
     assert held["c"] == link_reading.unpack(shown["c"])
     assert set(held["c"]) == {"pins", "hide", "quiet", "stage", "mask"}
     other = opened("masks")
-    open_view(other, file)
+    share(other).locator("input[type=file]").set_input_files(file)
     at(other, "Explore")
     other.get_by_text("No token may look at: three (3).").wait_for(timeout=FIRST)
     answered(other)

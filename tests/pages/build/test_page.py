@@ -51,18 +51,6 @@ def test_tensors_of_a_step_are_small_in_the_map_as_they_are_large_on_the_board(s
         assert len(shown["cells"]) == len(result["rows"]) == len(result["text"])
 
 
-def test_an_edit_in_the_link_is_used_everywhere() -> None:
-    edits = [["W_Q", 0, 0, 5.0], ["W_V", 1, 1, -2.0]]
-    app = sound(opened(b_step="project", b_at=link_reading.pack({"e": edits})))
-    board = header(app)["boards"]
-    assert board[0]["sheets"][1]["text"][0][0] == "5.0"
-    assert board[2]["sheets"][1]["text"][1][1] == "−2.0"
-    assert any("typed in by you" in c.value for c in app.caption)
-    assert "5.0" in with_code(app).code[-1].value
-    next(button for button in app.button if button.label == "Undo all edits").click().run()
-    assert header(app)["boards"][0]["sheets"][1]["text"][0][0] != "5.0"
-
-
 def test_the_chosen_cell_head_and_sentence_come_from_the_link_and_the_code_shown_gives_their_numbers() -> None:
     place = link_reading.pack({"r": 2, "c": 1, "h": 1, "s": 1})
     app = opened(b_step="softmax", b_batch="2", b_at=place)

@@ -1,7 +1,6 @@
-"""The glossary as a visitor uses it, and a term that explains itself elsewhere."""
+"""The glossary as a visitor uses it."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from attnviz.app.glossary_terms import TERMS, numbers
 from attnviz.canvas.glossary_wall import WallFigure, WallTerm
@@ -36,22 +35,3 @@ def draw_tile(word: str) -> str:
 @pytest.mark.parametrize("word", TERMS)
 def test_every_word_has_a_picture(word):
     assert len(draw_tile(word)) > len(draw_tile("no such word"))
-
-
-def script() -> None:
-    from attnviz.app import glossary_terms
-    from attnviz.serve import page_table  # noqa: F401
-
-    glossary_terms.terms_menu("softmax", "kv_cache")
-
-
-def test_a_term_explains_itself_on_any_page():
-    app = AppTest.from_function(script, default_timeout=60).run()
-    assert not app.exception
-    assert not app.markdown, "nothing is sent before it is opened"
-    app.session_state["words"] = True
-    app.run()
-    assert not app.exception
-    shown = [part.value for part in app.markdown]
-    assert any("Turns scores into weights" in text for text in shown)
-    assert [button.key for button in app.button] == ["see-softmax", "see-kv_cache"]
