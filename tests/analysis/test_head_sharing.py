@@ -10,9 +10,8 @@ from attnviz.analysis.head_sharing import Config, pool_heads, run
 from attnviz.analysis.model_run import Request, run_model
 from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.run import capture
-from attnviz.models.catalogue import LoadedModel, ModelEntry
 from tests.models import tiny
-from tests.models.tiny_tokenizers import word_piece
+from tests.models.tiny_tokenizers import loaded, word_piece
 
 
 @pytest.fixture(scope="module")
@@ -88,26 +87,21 @@ def test_a_grouped_layer_is_the_same_as_mha_with_each_head_copied():
 @pytest.mark.parametrize("kv_heads", [1, 3, 6])
 def test_the_next_token_diverges_from_the_trained_one_and_not_the_other_way_round(kv_heads):
     """Against a model whose matrices were averaged, and torch's own divergence."""
-    entry, tokenizer = ModelEntry(id="t", name="t", hub=None), word_piece()
+    tokenizer = word_piece()
     model = tiny.llama(num_key_value_heads=6, vocab_size=len(tokenizer))
-    loaded = LoadedModel(model, tokenizer, entry, "folder")
-    run = run_model(Request("t", "the cat sat"), loaded)
-    found = head_sharing.rerun_with_sharing(run, loaded, Config(0, kv_heads), "all")
-    given = run.inputs_on(loaded.model.device)
+    averaged, reader = converted(model, kv_heads, 0, 1), loaded(tokenizer, model=model)
+    run = run_model(Request("t", "the cat sat"), reader)
+    found = head_sharing.rerun_with_sharing(run, reader, Config(0, kv_heads), "all")
+    given, outputs = run.inputs_on(model.device), []
     with torch.no_grad():
-        trained = loaded.model(**given).logits[0, -1].double().log_softmax(-1)
-        shared = converted(loaded.model, kv_heads, 0, 1)(**given).logits[0, -1].double().log_softmax(-1)
+        trained, shared = (each(**given).logits[0, -1].double().log_softmax(-1) for each in (model, averaged))
     kl = torch.nn.functional.kl_div(shared, trained, reduction="sum", log_target=True).item()  # KL(trained || shared)
     reverse = torch.nn.functional.kl_div(trained, shared, reduction="sum", log_target=True).item()
     assert found.divergence == pytest.approx(kl, rel=1e-3, abs=1e-9)
     assert kv_heads == 6 or abs(kl - reverse) > 0.05 * kl, "the two directions differ: this test tells them apart"
-    outputs = []
-    for model in (loaded.model, converted(loaded.model, kv_heads, 0, 1)):
-        last = model.model.layers[-1].self_attn
-        hook = last.register_forward_hook(lambda _module, _given, output: outputs.append(output[0].double()))
-        with torch.no_grad():
-            model(**given)
-        hook.remove()
+    for each in (model, averaged):
+        with tiny.given_to(each, "model.layers.1.self_attn.o_proj", outputs.append, answers=True):
+            each(**given)
     change = ((outputs[1] - outputs[0]).norm() / outputs[0].norm()).item()
     assert found.last_output_change == pytest.approx(change, rel=1e-3, abs=1e-6)
     assert found.guesses[0].before == pytest.approx(trained.exp().max().item(), rel=1e-4)

@@ -24,7 +24,13 @@ def test_a_projector_shows_the_sentences_beside_the_title_and_charts_in_their_pl
     title, about, buttons = (page.locator(part).bounding_box() for part in heading)
     assert title["x"] + title["width"] < about["x"]
     assert about["x"] + about["width"] < buttons["x"]
-    charts_fit_their_places(page)
+    wide = "all => all.filter(c => c.scrollWidth > c.clientWidth + 1).map(c => [c.clientWidth, c.scrollWidth])"
+    assert page.locator(".stPlotlyChart").evaluate_all(wide) == []
+    chart, names = page.locator(".st-key-h-pairs .nsewdrag").bounding_box(), boxes(page, ".st-key-h-pairs .annotation")
+    assert chart["x"] <= min(name["x"] for name in names)
+    assert max(name["x"] + name["width"] for name in names) <= chart["x"] + chart["width"]
+    rows = [round(name["y"]) for name in names]
+    assert min(rows.count(y) for y in rows) > 1, "no head stands alone in a row"
     page.set_viewport_size({"width": 1440, "height": 900})
     until(
         lambda: (
@@ -58,16 +64,6 @@ def test_numbers_formulas_and_tables_are_whole_beside_a_picture(opened, view, dr
     assert layout_faults(page) == []
     legends = page.locator(".av-bar-row").evaluate_all("all => all.map((one) => one.scrollWidth - one.clientWidth)")
     assert all(beyond <= 0 for beyond in legends)
-
-
-def charts_fit_their_places(page):
-    wide = "all => all.filter(c => c.scrollWidth > c.clientWidth + 1).map(c => [c.clientWidth, c.scrollWidth])"
-    assert page.locator(".stPlotlyChart").evaluate_all(wide) == []
-    chart, names = page.locator(".st-key-h-pairs .nsewdrag").bounding_box(), boxes(page, ".st-key-h-pairs .annotation")
-    assert chart["x"] <= min(name["x"] for name in names)
-    assert max(name["x"] + name["width"] for name in names) <= chart["x"] + chart["width"]
-    rows = [round(name["y"]) for name in names]
-    assert min(rows.count(y) for y in rows) > 1, "no head stands alone in a row"
 
 
 def test_a_finger_that_moves_down_over_a_mask_scrolls_the_page_and_paints_nothing(opened):

@@ -22,11 +22,15 @@ def stands_at(page, stage):
     expect(root(page)).to_have_attribute("data-stage", stage)
 
 
-def test_previous_and_next_stand_still_from_step_to_step(opened):
+def test_previous_and_next_stand_still_and_dots_in_a_row_open_steps_by_mouse_and_by_keys(opened):
     page = opened("lessons", PICTURE, **LAPTOP)
-    heading = page.locator("[data-testid=stMain] h3")
+    heading, dots = page.locator("[data-testid=stMain] h3"), page.locator("[class*=st-key-l-step-] button")
+    expect(dots).to_have_count(len(STEPS))
     for window, where, steps, button in ((LAPTOP, "", STEPS, "next"), (PHONE, "-below", STEPS[::-1], "previous")):
         resized(page, **window)
+        boxes = [dot.bounding_box() for dot in dots.all()]
+        assert len({box["y"] for box in boxes}) == 1
+        assert all(24 <= box["width"] <= 32 and 24 <= box["height"] <= 32 for box in boxes)
         places = set()
         for step in steps:
             expect(heading).to_have_text([step.title])
@@ -36,22 +40,10 @@ def test_previous_and_next_stand_still_from_step_to_step(opened):
             if step is not steps[-1]:
                 page.locator(f".st-key-l-{button}{where} button").click()
         assert len(places) == 1
-
-
-def test_progress_is_a_row_of_dots_that_open_steps_by_mouse_and_by_keys(opened):
-    page = opened("lessons?lesson=row", PICTURE, **LAPTOP)
-    heading, dots = page.locator("[data-testid=stMain] h3"), page.locator("[class*=st-key-l-step-] button")
-    steps = open_lesson.LESSONS["row"].steps
-    expect(dots).to_have_count(len(steps))
-    for window in (LAPTOP, PHONE):
-        resized(page, **window)
-        boxes = [dot.bounding_box() for dot in dots.all()]
-        assert len({box["y"] for box in boxes}) == 1
-        assert all(24 <= box["width"] <= 32 and 24 <= box["height"] <= 32 for box in boxes)
-        page.get_by_role("button", name=f"Step 4 of {len(steps)}: {steps[3].title}").click()
-        expect(heading).to_have_text([steps[3].title])
-        dots.nth(1).press("Enter")
-        expect(heading).to_have_text([steps[1].title])
+        page.get_by_role("button", name=f"Step 4 of {len(STEPS)}: {STEPS[3].title}").click()
+        expect(heading).to_have_text([STEPS[3].title])
+        dots.nth(len(STEPS) - 1).press("Enter")
+        expect(heading).to_have_text([STEPS[-1].title])
 
 
 def test_a_word_is_lit_in_picture_and_text_and_another_key_meets_the_query_by_mouse_by_keys_and_by_link(opened):

@@ -1,7 +1,6 @@
 """A link restores what it holds, its nonsense is named in a sentence; and what the model writes is in the link."""
 
 import base64
-import html
 import re
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,19 +9,7 @@ import pytest
 
 from attnviz.app.links import link_reading
 from attnviz.base.packed import unpack_blob
-from tests.pages.conftest import drawn, link_of, offers, said, sound
-
-OPEN = {f"open_{panel}": "true" for panel in ("stages", "what_if", "why", "next", "average", "beside")}
-
-
-def test_a_link_restores_hidden_tokens_silenced_heads_and_the_cell(visit):
-    held = link_reading.pack({"hide": [1], "quiet": ["13.8", "0.2"], "stage": [8, 6]})
-    page = sound(visit("explore", c=held, **OPEN))
-    assert "No token may look at: animal (1)." in html.unescape(said(page))
-    assert page.multiselect(key="quiet").value == ["0.2", "13.8"]
-    header, _payload = drawn(page, "head")
-    assert header["pins"] == {"tokens": [["q", 8]], "cell": [8, 6]}
-    assert header["edit"]["silenced"] == [[0, 2], [13, 8]]
+from tests.pages.conftest import link_of, offers, said, sound
 
 
 def painted(tokens):
@@ -43,10 +30,10 @@ def test_what_a_link_says_of_tokens_that_are_not_there_is_left_out_and_named(vis
     assert told in said(page)
 
 
-@pytest.mark.parametrize("words, link, root", [(9, {}, False), (60, {}, True)])
-def test_all_heads_are_saved_in_the_colours_that_they_have_on_screen(visit, words, link, root):
+@pytest.mark.parametrize("words, root", [(9, False), (60, True)])
+def test_all_heads_are_saved_in_the_colours_that_they_have_on_screen(visit, words, root):
     """And in a long sentence, whose weights are small, neither the small squares nor the large head is black."""
-    page = visit("explore", text="one cat saw " * (words // 3), **link)
+    page = visit("explore", text="one cat saw " * (words // 3))
     headers = [unpack_blob(bytes(each.proto.bytes))[0] for each in page.get("bidi_component") if each.proto.bytes]
     (header,) = [each for each in headers if "heads" in each and "order" in each]
     assert next(each for each in headers if each.get("litRow"))["scale"]["root"] is root

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from attnviz.analysis.model_run import ModelRun, Request, run_model
-from attnviz.models.catalogue import LoadedModel, ModelEntry
+from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.why.maths import parts, two_prompts
 from tests.models.tiny import bert
-from tests.models.tiny_tokenizers import word_piece
+from tests.models.tiny_tokenizers import loaded, word_piece
 
 TEXT, OTHER, AT = "the cat [MASK] the cat", "the sat [MASK] the cat", 3
 
@@ -16,7 +16,8 @@ TEXT, OTHER, AT = "the cat [MASK] the cat", "the sat [MASK] the cat", 3
 def masked() -> LoadedModel:
     tokenizer = word_piece()
     tokenizer.add_special_tokens({"mask_token": "[MASK]"})
-    return LoadedModel(bert(), tokenizer, ModelEntry(id="tiny", name="tiny", hub=None, kind="encoder"), "folder")
+    made: LoadedModel = loaded(tokenizer, "encoder", model=bert())
+    return made
 
 
 @pytest.fixture(scope="module")
