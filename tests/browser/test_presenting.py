@@ -124,14 +124,6 @@ def test_numbers_on_a_dense_canvas_are_read_from_the_last_row(opened, page_name,
     assert min(sizes) >= 17, sizes
 
 
-def test_start_is_read_from_the_last_row_in_a_narrower_window_too_all_of_it_above_the_bar(opened):
-    page = opened("?present=1", **PRESENTER | NARROW)
-    still(page)
-    said = "one => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom"
-    assert page.locator(".rb-said").evaluate(said) >= 28 / 720 * 768
-    assert [what for _pixels, what in page.evaluate(OUT_OF_SIGHT) if what != "scrolls"] == []
-
-
 #: How far a presented page can be scrolled, and what on it lies below the window or under the bar.
 OUT_OF_SIGHT = """() => {
   const main = document.querySelector("[data-testid=stMain]");
@@ -174,7 +166,12 @@ def test_a_presented_step_is_drawn_and_stands_on_one_screen_before_and_after_its
             all_is_seen(f"{step.title}, answered")
 
 
-def test_in_a_narrow_room_a_head_has_no_half_of_its_lines_below_it(opened):
+def test_in_a_narrow_room_start_is_read_from_the_last_row_and_a_head_has_no_half_of_its_lines_below_it(opened):
+    page = opened("?present=1", **PRESENTER | NARROW)
+    still(page)
+    said = "one => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom"
+    assert page.locator(".rb-said").evaluate(said) >= 28 / 720 * 768
+    assert [what for _pixels, what in page.evaluate(OUT_OF_SIGHT) if what != "scrolls"] == []
     page = opened("lessons?lesson=pair&present=1", **PRESENTER | NARROW)
     still(page)
     expect(page.get_by_test_id("heatmap")).to_be_visible()

@@ -24,16 +24,7 @@ def metrics(app):
 
 
 def test_the_columns_follow_model_length_and_batch_and_a_prime_number_of_heads_has_nothing_between(visit):
-    app = sound(visit("sharing"))
-    assert [column["kept"] for column in columns_on(app)] == [
-        "4 GiB",
-        "2 GiB",
-        "1 GiB",
-        "512 MiB",
-        "256 MiB",
-        "128 MiB",
-    ]
-    assert len(app.get("plotly_chart")) == 3  # the groups, the sweep, the next token
+    assert len(sound(visit("sharing")).get("plotly_chart")) == 3  # the groups, the sweep, the next token
     assert len(sound(visit("sharing", h_heads="true")).get("plotly_chart")) == 4, "and all heads in a box"
     app = sound(visit("sharing", h_columns="llama-2-7b", h_context="1024", h_batch="2"))
     assert columns_on(app)[0]["kept"] == "1 GiB"
