@@ -168,6 +168,8 @@ def switch_to(page: Any, name: str) -> None:
 
 def open_export(page: Any, sentence: Any, label: str = "Save") -> None:
     """Open the export menu that comes next after a sentence on the page, scrolled to where there is room below it."""
+    sentence.wait_for()
+    answered(page)  # its own menu comes after it, and after another's where the page still grows
     button = sentence.locator(f"xpath=following::button[contains(., '{label}')][1]")
     button.evaluate("""(button) => {
         button.scrollIntoView({ block: "start", behavior: "instant" });

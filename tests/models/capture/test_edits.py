@@ -239,3 +239,13 @@ def test_a_function_of_the_stream_and_an_edit_of_heads_beside_it() -> None:
     assert both[1].silenced == {2}
     assert not both[0].silenced
     assert not any(module._forward_pre_hooks for module in model.modules())
+
+
+def test_a_change_after_another_of_the_same_head_gets_what_that_one_made():
+    model, ids, given = llama(), tokens(), []
+    first = Edit(layers=0, heads=1, change=lambda q, k, v: (q + 1, k, v))
+    second = Edit(layers=0, heads=1, change=lambda q, k, v: (given.append(q.clone()), (2 * q, k, v))[1])
+    found = intervene(model, [first, second], input_ids=ids)
+    plain = capture(model, input_ids=ids).layers[0].q[:, 1]
+    assert_close(given[0][:, 1], plain + 1)
+    assert_close(found.layers[0].q[:, 1], 2 * (plain + 1))
