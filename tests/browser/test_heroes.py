@@ -72,7 +72,7 @@ def test_a_race_plays_on_arrival_and_its_distance_is_dragged_on_the_picture(new_
 def test_what_is_typed_while_a_picture_plays_on_arrival_stays_and_d_k_is_dragged_on_the_picture(new_page, server_url):
     page = new_page(width=1280, height=720)
     page.goto(f"{server_url}/scaling?s_dk=4096")
-    reached = page.locator(".st-key-s_walk .av-root")
+    reached = page.locator(".st-key-s_walk .av-root[data-reached]")
     box = page.get_by_role("spinbutton", name="d_k")
     box.fill("16")
     assert int(reached.get_attribute("data-reached")) < 4096, "typed while it plays"
