@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { scenesBetween } from "../../attnviz/canvas/ribbons/ribbons_glide.js";
 import { computeHead, describeTouched, plainText, tellingWeight, touchedWeights } from "../../attnviz/canvas/ribbons/ribbons_numbers.js"; // prettier-ignore
 import { ribbonsScene } from "../../attnviz/canvas/ribbons/ribbons_scene.js";
 import { fileTheme } from "../../attnviz/canvas/scene/figure.js";
@@ -166,4 +167,36 @@ test("the row that is asked about tells most, and looks elsewhere than the row o
   assert.equal(rowToAsk(weights, [4, 4], 2, new Set()), 3);
   assert.equal(rowToAsk(weights, [4, 4], 2, new Set([3])), null);
   assert.equal(rowToAsk(Float32Array.from([1]), [1, 1], 0, new Set()), null);
+});
+
+test("every ribbon becomes the cell of its key, and on the way comes back", () => {
+  const head = headOf(TOKENS, RAW);
+  const [folded, open] = [false, true].map((unfolded) => ribbonsScene(head, { ...VIEW, unfolded }, 970, LOOK));
+  const way = scenesBetween(folded, open);
+  for (const share of [0, 0.5, 1]) {
+    const marks = ribbonsOf(way(share));
+    assert.deepEqual(
+      marks.map(({ key }) => key).toSorted(),
+      ribbonsOf(folded)
+        .map(({ key }) => key)
+        .toSorted(),
+    );
+  }
+  assert.ok(open.cells);
+  const { x, y, w, h } = /** @type {{ x: number, y: number, w: number, h: number }} */ (open.cells);
+  for (const { key, path, w: wide } of ribbonsOf(way(1))) {
+    const k = Number(key.slice(7));
+    assert.ok(Math.abs(wide - w / 5) < 1e-6);
+    assert.ok(Math.abs(path[0] - (x + ((k + 0.5) * w) / 5)) < 1e-6);
+    assert.ok(Math.abs(path[21] - (y + (2 * h) / 5)) < 1e-6);
+  }
+  const back = scenesBetween(open, folded)(1);
+  assert.deepEqual(
+    ribbonsOf(back)
+      .map(({ path }) => path)
+      .toSorted(),
+    ribbonsOf(folded)
+      .map(({ path }) => path)
+      .toSorted(),
+  );
 });
