@@ -299,10 +299,10 @@ def another_view(page: Any, address: str) -> None:
 
 def cut_off(page: Any) -> None:
     """Take the network away, when the script of charts has come, which a page without charts reads ahead."""
-    page.wait_for_function(
-        """() => {
+    page.evaluate(
+        """async () => {
             const ahead = document.querySelector("script[data-ahead]")?.dataset.ahead;
-            return !ahead || performance.getEntriesByName(new URL(ahead, document.baseURI).href).length;
+            if (ahead) await import(new URL(ahead, document.baseURI).href);  // with all that it imports
         }"""
     )
     page.wait_for_load_state("networkidle")
