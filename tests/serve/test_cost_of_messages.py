@@ -46,9 +46,7 @@ STACKS = 320_000_000  #: what is asked for and not taken: threads' stacks, and h
 #: What whoever serves from so little memory must say: what may be kept, and when long work is refused. By itself
 #: a server takes 576 MB for passes; at its limit no script of a page can begin or end any more, and nobody is answered.
 SMALL = {"ATTNVIZ_RUNS_MB": "150", "ATTNVIZ_PROCESS_MB": "900"}
-#: Of the processor: a small training, and twenty steps of a model. It is 12 alone on the machine; a thread that shares
-#: its core with another test's counts half as much again.
-MOST_SECONDS_OF_LINK = 18
+MOST_SECONDS_OF_LINK = 12  #: of the processor: a small training, and twenty steps of a model
 #: More than of a message: 4,096 keys whose d_k grows to 4,096 are 67 MB of numbers, and what a thread's heap keeps of
 #: freed numbers comes on top: the same links rose by 57 to 165 MB beside other work.
 MOST_BYTES_OF_LINK = 256_000_000

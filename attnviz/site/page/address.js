@@ -43,8 +43,7 @@ export class Address {
     /** @type {string[]} what of it is not used, and what is allowed */
     this.problems = [];
     /** what the browser's address says after its #, as this page last left it */
-    this.hash = location.hash;
-    this.said = this.hash.slice(1);
+    this.said = location.hash.slice(1);
     this.turn = 0;
     this.given = new URLSearchParams(this.said);
     const query = new URLSearchParams(location.search);
@@ -157,10 +156,9 @@ export class Address {
     const turn = ++this.turn;
     const said = await this.written();
     if (turn !== this.turn || said === this.said) return;
-    if (location.hash !== this.hash) return; // another link was followed: the page is about to open it
+    if (location.hash.slice(1) !== this.said) return; // another link was followed: the page is about to open it
     this.said = said;
     history.replaceState(null, "", `#${said}`);
-    this.hash = location.hash;
     this.lead();
   }
 
